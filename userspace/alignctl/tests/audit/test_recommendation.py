@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """What helps against the touches of a recording: check and plan say the same of it, in the same words."""
 
-import csv
 import itertools
 import json
 import os
 import random
 import re
 
+import pytest
+
 from alignctl_program import alignctl
 from audited import FINDINGS, FINE, MIB, SECTOR, Machine
-from made_loads import SPAN, cut, loads
+from made_loads import ORACLE, SPAN, cut, loads, made_durable, write_trace
 
 WRITES = 400
 BLOCK = 4096
@@ -31,14 +32,6 @@ def zeroes(rng):
         yield "write-zeroes", rng.randrange(SPAN // SECTOR - 512) * SECTOR, rng.randrange(1, 400) * SECTOR, "fallocate", ""
 
 
-def writes(load, flush=0, fua=False):
-    """A made-up load, with a flush behind each write that is the @flush-th, or each with FUA."""
-    for number, (at, length, comm) in enumerate(load, 1):
-        yield "write", at, length, comm, "fua" if fua else ""
-        if flush and number % flush == 0:
-            yield "flush", "", "", comm, ""
-
-
 def mix(rng, *kinds):
     while True:
         yield next(rng.choice(kinds))
@@ -49,22 +42,13 @@ def requests(rng, case):
     def of(kind):
         return loads(rng, BLOCK, kind, 255 << 10)
 
-    kinds = [lambda: writes(of("shift")), lambda: writes(of("stream")), lambda: writes(of("random")),
-             lambda: rewritten(rng, True), lambda: rewritten(rng, False), lambda: writes(of("stream"), fua=True),
-             lambda: writes(of("stream"), flush=1), lambda: writes(of("stream"), flush=rng.randrange(2, 20)),
-             lambda: mix(rng, writes(of("random")), writes(of("stream"))), lambda: zeroes(rng),
-             lambda: mix(rng, zeroes(rng), writes(of("shift"))), lambda: writes(cut(rng, BLOCK, 255 << 10)),
-             lambda: writes(of("none")), lambda: mix(rng, rewritten(rng, True), writes(of("shift")))]
+    kinds = [lambda: made_durable(of("shift")), lambda: made_durable(of("stream")), lambda: made_durable(of("random")),
+             lambda: rewritten(rng, True), lambda: rewritten(rng, False), lambda: made_durable(of("stream"), fua=True),
+             lambda: made_durable(of("stream"), flush=1), lambda: made_durable(of("stream"), flush=rng.randrange(2, 20)),
+             lambda: mix(rng, made_durable(of("random")), made_durable(of("stream"))), lambda: zeroes(rng),
+             lambda: mix(rng, zeroes(rng), made_durable(of("shift"))), lambda: made_durable(cut(rng, BLOCK, 255 << 10)),
+             lambda: made_durable(of("none")), lambda: mix(rng, rewritten(rng, True), made_durable(of("shift")))]
     return itertools.islice(kinds[case % len(kinds)](), WRITES)
-
-
-def write_trace(path, rows, us):
-    """Write a table, with @us microseconds from a request to the next, or without times."""
-    with open(path, "w", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(["op", "offset", "bytes", "comm", "flags", *(["time_us"] if us else [])])
-        table.writerows((*row, *([number * us] if us else [])) for number, row in enumerate(rows))
-    return path
 
 
 def words(text):
@@ -72,8 +56,18 @@ def words(text):
     return re.search(r"^  recommended: (.*)$", text, re.M)[1]
 
 
+def counted(plan):
+    """The cost in the words of check, by the document of plan."""
+    writes = sum(plan["requests"][kind]["requests"] for kind in ("write", "write-zeroes"))
+    misaligned = plan["writes_misaligned"] + plan["write_zeroes_misaligned"]
+    return f"{misaligned} of {writes} writes had {plan['touches_expected']} touches"
+
+
 def both(folder, trace, offset=0, bytes_=SPAN + 4 * MIB):
-    """What check and plan recommend: [(its line for people, its object)] of each, and the row of the cause."""
+    """
+    What check and plan recommend: [(its line for people, its object)] of each, and the row of the cause. Both have counted
+    the same writes and touches.
+    """
     folder.mkdir()
     machine = Machine(folder)
     machine.disk("sda", (8, 0), bytes_=bytes_, offset=offset)
@@ -87,6 +81,7 @@ def both(folder, trace, offset=0, bytes_=SPAN + 4 * MIB):
         documents.append(json.loads(document.stdout))
         told.append(words(text.stdout))
     [cause] = [row for row in documents[0]["findings"] if row["finding"] == "cause"]
+    assert cause["cost"].startswith(counted(documents[1]))
     return [(told[0], cause["recommendation"]), (told[1], documents[1]["recommendation"])], cause
 
 
@@ -101,6 +96,18 @@ def test_check_and_plan_recommend_the_same(tmp_path):
             differ.append((case, check, plan))
     assert not differ
     assert remedies == {"nothing", "move", "pad", "coalesce"}
+
+
+@pytest.mark.parametrize("durable", [{}, {"flush": 1}, {"flush": 8}, {"fua": True}], ids=["", "flush", "flush-8", "fua"])
+@pytest.mark.parametrize("written", ORACLE)
+def test_check_and_plan_recommend_the_same_whatever_the_cause(tmp_path, written, durable):
+    _, load = ORACLE[written]
+    for seed in range(3):
+        rng = random.Random(f"{seed} {durable}")
+        rows = itertools.islice(made_durable(load(rng, BLOCK), **durable), WRITES)
+        trace = write_trace(tmp_path / f"{seed}.csv", rows, rng.choice([0, 50, 3000]))
+        [check, plan], _ = both(tmp_path / str(seed), trace, offset=rng.choice([0, 512, 3584]))
+        assert check == plan
 
 
 def test_a_log_block_that_is_rewritten_and_flushed_is_spared_its_reads(tmp_path):
