@@ -36,20 +36,40 @@ bool judgement_place(const struct stack *stack,
 	return true;
 }
 
-/* Return the finding that a recording's cause is explained by, as a way out. */
-static char *see(const struct judgement *judgement, enum finding_code code,
-		 enum finding_code other, const char *otherwise)
+/* Check for a finding about a start that lies @into bytes inside a block. */
+static bool is_shift(const struct judgement *judgement,
+		     const struct finding *finding, uint32_t into)
+{
+	const struct position *at = &judgement->position[finding->layer];
+
+	if (finding->code == FINDING_DATA_START)
+		return maybe_is(at->data_shift, into);
+	return (finding->code == FINDING_PARTITION_START ||
+		finding->code == FINDING_MAPPED_START) &&
+	       maybe_is(at->shift, into);
+}
+
+static bool is_fs_unit(const struct finding *finding)
+{
+	return finding->code == FINDING_FS_SECTOR ||
+	       finding->code == FINDING_FS_BLOCK;
+}
+
+/* Return the finding that explains a cause as a way out, NULL if none does. */
+static char *see(const struct judgement *judgement, const struct cause *cause)
 {
 	size_t i;
 
 	for (i = 0; i < judgement->nr; i++) {
-		enum finding_code found = judgement->finding[i].code;
+		const struct finding *finding = &judgement->finding[i];
 
-		if (found == code || found == other)
+		if (cause->kind == CAUSE_SHIFT ?
+		    is_shift(judgement, finding, cause->into) :
+		    is_fs_unit(finding))
 			return message_format("see the finding %s above",
-					      finding_name(found));
+					      finding_name(finding->code));
 	}
-	return message_format("%s", otherwise);
+	return NULL;
 }
 
 /* Return the device whose queue cuts the requests of @layer. */
@@ -90,9 +110,10 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 
 	switch (cause->kind) {
 	case CAUSE_SHIFT:
-		finding->reason = see(judgement, FINDING_PARTITION_START,
-			FINDING_DATA_START,
-			"no partition here is shifted: look at what lies in files or in guests on it");
+		finding->reason = see(judgement, cause);
+		if (!finding->reason)
+			finding->reason = message_format(
+				"no partition here is shifted as far: look at what lies in files or in guests on it");
 		break;
 	case CAUSE_STREAM:
 		finding->reason = message_format(
@@ -109,8 +130,7 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 			block);
 		break;
 	case CAUSE_FS_SECTOR:
-		finding->reason = see(judgement, FINDING_FS_SECTOR,
-				      FINDING_FS_BLOCK, "");
+		finding->reason = see(judgement, cause);
 		break;
 	case CAUSE_SPLIT:
 		if (block && max_io / block)

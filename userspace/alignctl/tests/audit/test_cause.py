@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+from alignctl_program import alignctl
 from audited import MIB, SECTOR, Machine, check, run, sparse
 from made_loads import ORACLE, SPAN, cut, loads, made_durable, one_sector_a_block, pages, sectors_again, small, whole, write_trace
 
@@ -70,6 +71,11 @@ def test_of_200_loads_no_cause_is_wrong_and_few_are_not_told(tmp_path, xfs):
     assert len(untold) <= CASES // 10, untold
 
 
+def machine_text(root):
+    """What check says for people of sda1 and the recording t.csv."""
+    return alignctl("check", "sda1", "--recording", root / "t.csv", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout
+
+
 def beside(rng, block, load):
     """A load among the writes of whole blocks that most machines make besides."""
     aligned = whole(rng, block, "bgwriter")
@@ -130,6 +136,24 @@ def test_a_rewrite_whose_writes_are_most_made_durable_says_so(tmp_path):
     machine.disk("sda", (8, 0))
     faults, _, _ = machine.check("sda", "--recording", write_trace(folder / "trace.csv", rows, 0))
     assert "by mysqld, most writes made durable before the next (" in faults["sda"]["cause"]["text"]
+
+
+@pytest.mark.parametrize("further", [0, 2, 3])
+def test_a_shift_is_of_the_partition_only_if_that_is_shifted_as_far(tmp_path, further):
+    """The finding of the partition would move it to a boundary, and leave each touch of what is shifted inside it."""
+    rng = random.Random(further)
+    load = itertools.islice(((at + further * SECTOR, length, comm) for at, length, comm in whole(rng, 4096)), WRITES)
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), bytes_=SPAN + 8 * MIB)
+    machine.device("sda1", (8, 1), parent="pci0/sda", bytes_=SPAN + 4 * MIB, partition=1, start=63)
+    faults, _, _ = machine.check("sda1", "--recording", write_trace(tmp_path / "t.csv", made_durable(load), 0))
+    found = faults["sda1"]
+    assert "partition-start" in found and found["cause"]["cause"] == "shift"
+    sees = found["cause"]["not_in_place"] == "see the finding partition-start above"
+    assert sees == (further == 0), found["cause"]["not_in_place"]
+    # as the recommendation says: one sector from 63 on is the boundary
+    moved = "move the start by 1 sector;" in machine_text(tmp_path)
+    assert moved == sees
 
 
 @pytest.mark.parametrize("first, second", itertools.combinations(["shift", "stream", "random", "rewrite"], 2))
