@@ -178,7 +178,7 @@ static void read_content(struct stack_content *content, struct part *part,
 	default:
 		read_part(part, 0, sector, sizeof(sector));
 		stack_not_read(content, UNREAD_FAILED, message_format(
-			"libblkid cannot read it%s%s", part->error ? ": " : "",
+			"libblkid cannot read the device%s%s", part->error ? ": " : "",
 			part->error ? strerror(part->error) : ""));
 	}
 	if (probe)
@@ -250,7 +250,7 @@ static void ask_unit(struct stack_layer *layer)
 		const struct unit_claim *claim = &layer->unit.claim[i];
 
 		if (claim->source == UNIT_MEASURED && claim->unread)
-			message_warning("%s; it is not used", claim->unread);
+			message_warning("%s; this result is not used", claim->unread);
 	}
 	view->figure[STACK_PHYSICAL] = unit_claimed(&layer->unit, UNIT_MEASURED);
 	view->figure[STACK_OFFSET] = layer->unit.offset;
@@ -276,7 +276,7 @@ static void look_inside(struct stack_layer *layer)
 
 	if (layer->suspended) {
 		stack_not_read(&layer->content, UNREAD_SUSPENDED,
-			       message_format("it is suspended"));
+			       message_format("the device is suspended"));
 		return;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -797,7 +797,7 @@ static void add_image_partition(struct stack *stack, size_t image,
 	    !maybe_get(layer->bytes, &bytes) || start > whole ||
 	    bytes > whole - start) {
 		stack_not_read(&layer->content, UNREAD_CUT, message_format(
-			"it reaches behind the end of the image"));
+			"the partition reaches beyond the end of the image"));
 		return;
 	}
 	/* it is only in the way of others */
@@ -816,7 +816,7 @@ static int add_image_partitions(struct stack *stack, size_t image,
 	int i;
 
 	if (!probe) {
-		message_error("%s: libblkid cannot read it",
+		message_error("%s: libblkid cannot read the image",
 			      stack->layer[image].path);
 		return ALIGNCTL_IO;
 	}

@@ -227,8 +227,8 @@ static void mend_start(struct finding *finding, const struct subject *subject,
 	if (!is_whole(ahead, unit) ||
 	    (room.behind < ahead && room.before < back)) {
 		finding->reason = message_format(
-			"no room to move it by %" PRId64
-			" bytes: back up, make it anew at a multiple of 1 MiB, restore",
+			"no room to move the partition by %" PRId64
+			" bytes: back up, make the partition anew at a multiple of 1 MiB, restore",
 			ahead);
 		return;
 	}
@@ -264,7 +264,7 @@ static void judge_start(const struct subject *subject)
 		return;
 	finding = add(subject, FINDING_PARTITION_START,
 		      into_block("starts", shift, subject->block),
-		      unused ? message_format("none in use: it is %s, and %s",
+		      unused ? message_format("none in use: the partition is %s, and %s",
 					      unused->name, unused->written) :
 			       cost_of_start(subject->block));
 	finding->note = unused;
@@ -321,14 +321,14 @@ static void judge_end(const struct subject *subject)
 	finding->note = !reaches;
 	if (reaches || !is_whole(over, unit)) {
 		finding->reason = message_format(
-			"shrink the file system below it first, then the partition");
+			"shrink the file system to the last block boundary first, then the partition");
 		return;
 	}
 	/* what the content would lose nobody has said */
 	if (own->content.type || own->content.table || own->content.unread ||
 	    !can_change(disk)) {
 		finding->reason = message_format(
-			"its content may use them; nothing need be done");
+			"the content may use these last bytes; nothing need be done");
 		return;
 	}
 	words = words_of_table(subject);
@@ -369,7 +369,8 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 
 	if (block > (int64_t)PAGE_BYTES) {
 		finding->reason = message_format(
-			"loop devices have no larger sectors");
+			"loop devices have sectors of at most %u bytes",
+			PAGE_BYTES);
 		return;
 	}
 	for (i = subject->index + 1; i < subject->stack->nr; i++)
@@ -377,15 +378,14 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 			break;
 	if (maybe_or(own->start, 1) % block) {
 		finding->reason = message_format(
-			"larger sectors would begin inside a block of the disk, as it does itself");
+			"larger sectors would begin inside a block of the disk, as the loop device does");
 		return;
 	}
 	if (i < subject->stack->nr || maybe_or(own->bytes, 1) % block ||
 	    !writes_blocks(&own->content, block)) {
 		finding->reason = message_format(
 			"its content %s sectors of %" PRId64
-			" bytes, in which it could not be read with larger ones: for a new one, give losetup's loop device sectors of %" PRId64
-			" first", own->content.unread ? "may need" : "has",
+			" bytes and is unreadable with larger ones: before you make new content, set losetup's sectors to %" PRId64, own->content.unread ? "may need" : "has",
 			maybe_or(stack_sysfs(own, STACK_LOGICAL), 0), block);
 		return;
 	}
@@ -407,7 +407,7 @@ static void judge_loop(const struct subject *subject)
 					 start & (block - 1), block),
 			      cost_of_start(block));
 		finding->reason = message_format(
-			"its content is not where a loop device of the whole file has it: copy it into a file of its own");
+			"from another start, the loop device would not show its content: copy the content into a file of its own");
 	}
 	if (!maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
 		return;
@@ -416,7 +416,7 @@ static void judge_loop(const struct subject *subject)
 				     ", the disk below %s (%s) has %" PRId64,
 				     says, own->file ? own->file : "it",
 				     disk_of(subject)->name, block),
-		      message_format("mkfs and programs choose too small blocks on it"));
+		      message_format("mkfs and programs choose blocks that are too small"));
 	finding->note = true;
 	mend_loop(finding, subject);
 }
@@ -451,7 +451,7 @@ static char *way_out_of(const struct stack_layer *layer)
 	const struct content_type *type = content_type_of(layer->content.type);
 
 	return message_format("%s", type && type->way_out ? type->way_out :
-		"the file system has no larger ones; an align device in mode pad or coalesce below it completes the blocks");
+		"the file system has no larger blocks; an align device in mode pad or coalesce below it completes the blocks");
 }
 
 /* Return the word for what a type has blocks of, "clusters". */
@@ -473,7 +473,7 @@ static void soften(struct finding *finding, const struct subject *subject)
 	finding->note = true;
 	free(finding->cost);
 	finding->cost = message_format(
-		"RMWs when an update of the boot loader writes there, and none besides");
+		"RMWs only when an update of the boot loader writes to the partition");
 }
 
 /* Say how a header that puts its data off the boundaries is mended. */
@@ -485,7 +485,7 @@ static void mend_data(struct finding *finding, const struct subject *subject)
 		finding_mend(finding, REMEDY_LUKS_DATA, &words);
 	else if (stack_has_type(subject->layer, "LVM2_member"))
 		finding->reason = message_format(
-			"move its extents to another volume of the group, then make this one anew with its data at a multiple of 1 MiB");
+			"move its extents to another physical volume of the group, then make this volume anew with its data at a multiple of 1 MiB");
 	else if (stack_has_type(subject->layer, "linux_raid_member"))
 		finding->reason = message_format(
 			"all data would move: back up, make the array anew with its data at a multiple of 1 MiB, restore");
@@ -543,7 +543,7 @@ static void judge_mapped(const struct subject *subject)
 	add(subject, FINDING_MAPPED_START,
 	    into_block("is mapped from", shift, subject->block),
 	    cost_of_start(subject->block))->reason = message_format(
-		"its table says where it begins, and the data lie there: copy them to an aligned device");
+		"its table fixes where the data begin: copy the data to an aligned device");
 }
 
 /* Check whether the kernel calls a device below misaligned. */
@@ -569,10 +569,10 @@ static void judge_misaligned(const struct subject *subject)
 	if (subject->layer->nr_below && below_aligned(subject)) {
 		finding = add(subject, FINDING_MISALIGNED,
 			message_format("the kernel calls it misaligned (-1), though each device below begins at a physical block"),
-			message_format("no RMW: nothing below it is shifted; mkfs and parted take no hint from it"));
+			message_format("no RMW: no device below is shifted; mkfs and parted get no alignment from the kernel"));
 		finding->note = true;
 		finding->reason = message_format(
-			"nothing need be done; -1 comes of devices below whose limits differ");
+			"nothing need be done; the kernel says -1 where limits of the devices below differ");
 		return;
 	}
 	add(subject, FINDING_MISALIGNED,
@@ -580,9 +580,9 @@ static void judge_misaligned(const struct subject *subject)
 		"the kernel finds no common boundary of the devices below (-1)" :
 		"the kernel calls it misaligned (-1)"),
 	    message_format(
-		"no start is aligned on all of them: RMWs at the ends of most writes"))
+		"no start is aligned on all devices below: RMWs at the ends of most writes"))
 		->reason = message_format(
-			"first mend the devices below, then set it up again");
+			"first mend the devices below, then set this device up again");
 }
 
 /*
@@ -679,12 +679,12 @@ static void judge_disagreement(const struct subject *subject)
 					       kernel),
 				message_format(blind ?
 				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
-				"programs that ask one source align to other blocks than programs that ask the other"));
+				"programs align to different blocks, depending on the source that they ask"));
 			finding->note = blind;
 			if (maybe_get(stack_probed(own, STACK_PHYSICAL),
 				      &measured))
 				finding->reason = message_format(
-					"what was probed decides, blocks of %" PRId64
+					"the measurement of probe decides: blocks of %" PRId64
 					" bytes", measured);
 			else if (i == STACK_IDENTIFY && k == STACK_PHYSICAL &&
 				 other > kernel && all_aligned(subject->stack,
@@ -701,7 +701,7 @@ static void judge_disagreement(const struct subject *subject)
 					       position_offset(shift, other));
 			} else
 				finding->reason = message_format(
-					"the kernel or the drive's bridge says so; sysfs is what the layers above use");
+					"the figure is the kernel's or the drive's bridge's; the layers above use the one in sysfs");
 		}
 	}
 }
@@ -727,14 +727,14 @@ static void judge_probed(const struct subject *subject)
 	/* what is aligned to larger blocks is aligned to these */
 	harmless = says > block && !elsewhere;
 	finding = add(subject, FINDING_PROBED,
-		      message_format("was probed to have blocks of %" PRId64
+		      message_format("probe measured blocks of %" PRId64
 				     " bytes from byte %" PRId64
-				     ", by which it is judged, and says %"
+				     ", which check judges by; the kernel says %"
 				     PRId64 " from byte %" PRId64, block,
 				     offset, says, says_offset),
 		      message_format(harmless ?
-			"no RMW: what is aligned to larger blocks is aligned to these, too" :
-			"mkfs, parted and the kernel go by what it says: writes that are whole to them can be RMWs"));
+			"no RMW: a write aligned to the larger blocks is aligned to the measured ones, too" :
+			"mkfs, parted and the kernel go by the kernel's figure: their whole-block writes can be RMWs"));
 	if (all_aligned(subject->stack, own, subject->index, at->shift,
 			block)) {
 		finding->note = true;
@@ -764,13 +764,13 @@ static void judge_sources(const struct subject *subject)
 		return;
 	claims = unit_claims_text(unit);
 	finding = add(subject, FINDING_UNIT,
-		      message_format("sources disagree about its unit: %s; it is judged by %"
+		      message_format("sources disagree about its unit: %s; check judges by %"
 				     PRId64, claims, subject->block),
-		      message_format("programs that go by a smaller one write less than the drive does, which can be RMWs"));
+		      message_format("programs that go by a smaller unit write parts of the drive's units, which can be RMWs"));
 	finding->note = true;
 	if (taken->source == UNIT_MEASURED)
 		finding->reason = message_format(
-			"what was probed decides; nothing need be done");
+			"the measurement of probe decides; nothing need be done");
 	else if (maybe_get(subject->position->shift, &shift) &&
 		 maybe_is(taken->bytes, subject->block) &&
 		 maybe_below(stack_sysfs(subject->layer, STACK_PHYSICAL),
@@ -781,7 +781,7 @@ static void judge_sources(const struct subject *subject)
 			       position_offset(shift, subject->block));
 	else
 		finding->reason = message_format(
-			"measure it with method block-size of probe, which decides");
+			"measure the unit with method block-size of probe: a measurement decides");
 }
 
 /* Say of content that its blocks are not read. */
@@ -793,13 +793,13 @@ static void judge_content(const struct subject *subject)
 	if (!content_is_unread(content))
 		return;
 	finding = add(subject, FINDING_UNJUDGED,
-		      message_format("carries %s, whose blocks are not read",
+		      message_format("carries %s, whose blocks alignctl does not read",
 				     content->type),
-		      message_format("not known: what it writes is not judged"));
+		      message_format("not known: writes of this content are not judged"));
 	finding->note = true;
 	finding->reason = message_format(
-		"its own tools show its blocks: multiples of %" PRId64
-		" bytes that begin at one cost nothing", subject->block);
+		"the content's own tools show its blocks: if these start at multiples of %" PRId64
+		" bytes and are multiples in length, they cost no RMW", subject->block);
 }
 
 /* Say of a GPT that it was made for sectors of another size. */
@@ -813,16 +813,16 @@ static void judge_table(const struct subject *subject)
 		return;
 	finding = add(subject, FINDING_TABLE_SECTOR,
 		      message_format("its GPT is for %" PRId64
-				     "-byte sectors, and it is read with %" PRId64,
+				     "-byte sectors, and the device has sectors of %" PRId64,
 				     sector,
 				     maybe_or(stack_sysfs(own, STACK_LOGICAL),
 					      0)),
-		      message_format("not known: its partitions are not found"));
+		      message_format("not known: its partitions cannot be found"));
 	finding->note = true;
 	finding->reason = own->kind == STACK_FILE ?
-		message_format("check it with --logical %" PRId64, sector) :
+		message_format("check the image with --logical %" PRId64, sector) :
 		message_format(
-			"it was written through a bridge or loop device with such sectors, and is read through one only");
+			"the GPT was written through a bridge or loop device with such sectors; only such a device can read it");
 }
 
 /* Say that a device of aligntab says other blocks than when its line was made. */
@@ -844,14 +844,14 @@ static void judge_claim(const struct subject *subject)
 	finding = add(subject, FINDING_CLAIM,
 		      message_format("says physical blocks of %" PRId64
 				     ", offset %" PRId64
-				     " now, and said %" PRId64 " and %" PRId64
-				     " when line %u of /etc/aligntab was written",
+				     " now, but said %" PRId64
+				     ", offset %" PRId64 " when line %u of /etc/aligntab was written",
 				     now, at, before, at_before,
 				     layer->tab_line),
-		      message_format("not known; if it still has the blocks that it said, RMWs that its align device no longer sees"));
+		      message_format("not known; if the drive still has its former blocks, RMWs that its align device no longer sees"));
 	finding->note = true;
 	finding->reason = message_format(
-		"write what it really has into that line by physical= and offset=, and what it says now by claimed=");
+		"set physical= and offset= in that line to the drive's true blocks, and claimed= to the blocks that it says now");
 }
 
 /* Say of an array which kernels assemble it, and how its state is written. */
@@ -871,7 +871,7 @@ static void judge_md(const struct subject *subject)
 			      message_format("an RMW when the array's state changes, as at the first write after a pause"));
 		finding->note = true;
 		finding->reason = message_format(
-			"md writes as many bytes as it has places for members; nothing need be done");
+			"the superblock's length follows from md's number of member slots; nothing need be done");
 	}
 	if (!maybe_get(subject->layer->content.logical, &logical))
 		return;
@@ -881,7 +881,7 @@ static void judge_md(const struct subject *subject)
 		      message_format("no RMW; Linux before 6.19 does not assemble the array"));
 	finding->note = true;
 	finding->reason = message_format(
-		"keep a kernel of 6.19 or later to boot and to rescue; an array that must run on earlier ones is made by one of those");
+		"keep a kernel of 6.19 or later for boot and rescue; make an array for earlier kernels with an earlier kernel");
 }
 
 static void judge_extent(const struct subject *subject)
@@ -950,7 +950,8 @@ static void judge_fs(const struct subject *subject)
 				   ")", content->type, unit_of(own), unit,
 				   unit < block ? "below" : "no multiple of",
 				   block),
-		    message_format("a write of one of them is an RMW"));
+		    message_format("each write of single %s is an RMW",
+				   unit_of(own)));
 	mend_fs(finding, subject, !page ? REMEDY_NONE :
 		stack_has_type(own, "xfs") ? REMEDY_MKFS_XFS :
 		is_ext(content->type) ? REMEDY_MKFS_EXT :
@@ -984,13 +985,13 @@ static void mend_luks(struct finding *finding, const struct subject *subject)
 		finding_mend(finding, REMEDY_LUKS_REMAKE, &words);
 	else if (!inside || inside->unread)
 		finding->reason = message_format(
-			"what is inside decides, as larger sectors make smaller blocks unreadable: open it as root, and check that");
+			"larger sectors make smaller blocks inside unreadable: open the LUKS device as root, and check its content");
 	else if (own->version == 2 && inside->type &&
 		 writes_blocks(inside, LUKS_SECTOR_MAX))
 		finding_mend(finding, REMEDY_LUKS_SECTORS, &words);
 	else
 		finding->reason = message_format(
-			"what is inside could have smaller blocks, which larger sectors make unreadable: back up, make it anew, restore");
+			"the content could have smaller blocks, which larger sectors make unreadable: back up, make the LUKS device anew, restore");
 }
 
 static void judge_luks(const struct subject *subject)
@@ -1007,7 +1008,7 @@ static void judge_luks(const struct subject *subject)
 		      message_format("LUKS sectors of %" PRId64
 				     " bytes, below the physical block (%"
 				     PRId64 ")", sector, block),
-		      message_format("no RMW by itself; it lets writes that small through"));
+		      message_format("no RMW by itself, but LUKS passes writes of that size to the disk"));
 	finding->note = true;
 	mend_luks(finding, subject);
 }
@@ -1081,13 +1082,13 @@ static void judge_unread(const struct subject *subject)
 {
 	static const char *const ways_out[] = {
 		[UNREAD_NOT] = "",
-		[UNREAD_ORDINARY] = "root may open it, unless the machine forbids that too",
-		[UNREAD_FORBIDDEN] = "this system keeps it from root, too: check on the host, or outside of the container",
-		[UNREAD_GONE] = "its node is missing or the device is gone: check again when it is there",
-		[UNREAD_REPLACED] = "the node was left by another device: check again when udev has made it anew",
-		[UNREAD_SUSPENDED] = "a read would wait: check again when it is resumed",
-		[UNREAD_SEVERAL] = "one of them is left from earlier content: find out which, and erase that one only",
-		[UNREAD_DAMAGED] = "let the tools of that type check it, or check with a newer alignctl",
+		[UNREAD_ORDINARY] = "root may open the device, unless the machine forbids that too",
+		[UNREAD_FORBIDDEN] = "this system denies the device to root, too: check on the host, or outside of the container",
+		[UNREAD_GONE] = "the device or its node is missing: check again when both are there",
+		[UNREAD_REPLACED] = "the node is left from another device: check again when udev has made the node anew",
+		[UNREAD_SUSPENDED] = "a read would wait: check again when the device is resumed",
+		[UNREAD_SEVERAL] = "one signature is left from earlier content: find out which, and erase only that one",
+		[UNREAD_DAMAGED] = "check the content with the tools of its type, or use a newer alignctl",
 		[UNREAD_CUT] = "the image is shorter than its partition table says: copy it again, whole",
 		[UNREAD_FAILED] = "the device fails to read: the kernel log says more",
 	};
@@ -1099,7 +1100,7 @@ static void judge_unread(const struct subject *subject)
 	finding = add(subject, FINDING_UNREAD,
 		      message_format("its headers were not read: %s",
 				     own->content.unread),
-		      message_format("not known: nothing that it carries is judged"));
+		      message_format("not known: the content of the device is not judged"));
 	finding->note = true;
 	finding->reason = message_format("%s", ways_out[own->content.why]);
 }
@@ -1129,14 +1130,14 @@ static void judge_unjudged(const struct subject *subject)
 				     ", which is no power of two from %u to %u",
 				     stack_figure_key(what), says,
 				     ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX) :
-		      message_format("nothing says its %s",
+		      message_format("no source gives its %s",
 				     stack_figure_key(what)),
 		      message_format(block ?
 			"not known: only its physical block is judged" :
-			"not known: nothing on it is judged"));
+			"not known: neither the device nor its content is judged"));
 	finding->note = true;
 	finding->reason = message_format(
-		"give its block, if you know it from elsewhere, with --physical");
+		"give the block with --physical, if you know it from elsewhere");
 }
 
 typedef void (*judge_function)(const struct subject *subject);

@@ -64,7 +64,7 @@ void finding_mend(struct finding *finding, enum remedy_id remedy,
 
 	if (!command) {
 		finding->reason = message_format(
-			"its path has characters that a terminal does not show: give it another name, and check again");
+			"its path has characters that a terminal does not show: give the device another name, and check again");
 		return;
 	}
 	finding->remedy = remedy;

@@ -196,6 +196,6 @@ bool probed_read_or_warn(struct probed *probed, const char *disk_dir)
 	bool found = probed_read(probed, disk_dir, &wrong);
 
 	if (wrong)
-		message_warning("%s; it is not used", wrong);
+		message_warning("%s; this result is not used", wrong);
 	return found;
 }

@@ -307,7 +307,7 @@ def test_a_disk_is_judged_by_what_was_probed(bridge):
     # bytes 3584, 7680, ... are boundaries, and 1 MiB is 512 behind one
     assert (devices["sde"]["shift_bytes"], devices["sde1"]["shift_bytes"]) == (512, 512)
     row = faults["sde"]["probed"]
-    assert row["text"] == ("was probed to have blocks of 4096 bytes from byte 3584, by which it is judged, and says 512 "
+    assert row["text"] == ("probe measured blocks of 4096 bytes from byte 3584, which check judges by; the kernel says 512 "
                            "from byte 0")
     assert "RMWs" in row["cost"] and row["command"] == "alignctl attach /dev/sde --physical 4096 --offset 3584"
     assert set(faults["sde1"]) == {UNALIGNED} and not notes
@@ -347,7 +347,7 @@ def test_the_user_knows_better_than_a_probe(bridge):
 def test_a_probe_that_cannot_be_of_the_disk_is_not_used_and_said_so(bridge, figures, said):
     keep_probed(bridge.root, **figures)
     done = alignctl("check", "sde", env={**os.environ, "ALIGNCTL_SYSROOT": str(bridge.root)})
-    assert done.stderr == f"alignctl: warning: {bridge.root / KEPT}: {said}; it is not used\n"
+    assert done.stderr == f"alignctl: warning: {bridge.root / KEPT}: {said}; this result is not used\n"
     assert done.returncode == FINE and done.stdout.endswith("findings: 0, notes: 0\n")
 
 
@@ -373,7 +373,7 @@ def test_a_suspended_device_is_not_waited_for(stack):
     stack.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="vg-b", dm__uuid="LVM-1")
     notes = stack.check()[1]
     assert {name: notes[name]["unread"]["text"] for name in ("dm-0", "dm-1")} == dict.fromkeys(
-        ("dm-0", "dm-1"), "its headers were not read: it is suspended")
+        ("dm-0", "dm-1"), "its headers were not read: the device is suspended")
 
 
 @pytest.mark.parametrize("kind, start, size", [("21686148-6449-6E6F-744E-656564454649", 34, 2014),
@@ -405,8 +405,8 @@ def test_a_table_for_sectors_of_another_size_is_named(tmp_path, made_for, read_w
     faults, notes, devices = check(image, "--logical", read_with)
     assert not faults and list(devices) == [str(image)]
     row = notes[str(image)]["table-sector"]
-    assert row["text"] == f"its GPT is for {made_for}-byte sectors, and it is read with {read_with}"
-    assert row["not_in_place"] == f"check it with --logical {made_for}"
+    assert row["text"] == f"its GPT is for {made_for}-byte sectors, and the device has sectors of {read_with}"
+    assert row["not_in_place"] == f"check the image with --logical {made_for}"
     assert devices[str(image)]["content"]["table_sector_size"] == made_for
     faults, notes, devices = check(image, "--logical", made_for)
     assert (faults, notes, len(devices)) == ({}, {}, 2)
@@ -492,9 +492,9 @@ def several(path):
 
 
 @pytest.mark.parametrize("make, text, way_out", [
-    (cut, "it reaches behind the end of the image", "the image is shorter"),
-    (damaged, "no valid header of crypto_LUKS", "the tools of that type"),
-    (without_block, "no valid header of minix", "the tools of that type"),
+    (cut, "the partition reaches beyond the end of the image", "the image is shorter"),
+    (damaged, "no valid header of crypto_LUKS", "with the tools of its type"),
+    (without_block, "no valid header of minix", "with the tools of its type"),
     (several, "libblkid finds several signatures", "left from earlier content"),
 ])
 def test_an_image_that_is_not_read_says_why_and_what_to_do(tmp_path, make, text, way_out):
@@ -505,8 +505,8 @@ def test_an_image_that_is_not_read_says_why_and_what_to_do(tmp_path, make, text,
 
 
 @pytest.mark.parametrize("node, text, way_out", [
-    (None, "No such file or directory", "check again when it is there"),
-    ("/proc/self/mem", "libblkid cannot read it: Input/output error", "the kernel log"),
+    (None, "No such file or directory", "check again when both are there"),
+    ("/proc/self/mem", "libblkid cannot read the device: Input/output error", "the kernel log"),
 ])
 def test_a_device_that_is_not_read_says_why_and_what_to_do(stack, node, text, way_out):
     (stack.root / "dev/sda1").unlink()
@@ -573,5 +573,5 @@ def test_an_image_that_is_cut_is_no_crash(tmp_path):
     image = partitioned(tmp_path / "disk", [(START, PART_SECTORS)], label="dos")
     os.truncate(image, (START + 1) * SECTOR)
     notes = check(image)[1]
-    assert "behind the end" in notes[f"{image}:1"]["unread"]["text"]
+    assert "beyond the end" in notes[f"{image}:1"]["unread"]["text"]
     assert check(sparse(tmp_path / "empty", 0))[0] == {}

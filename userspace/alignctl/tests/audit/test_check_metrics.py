@@ -28,9 +28,10 @@ PER_DISK, PER_FINDING, PER_HOST = 6, 2, 2
 STARTS = {"partition-start": "shift_bytes", "loop-start": "shift_bytes", "mapped-start": "shift_bytes",
           "data-start": "data_shift_bytes"}
 # How the JSON says what to do where headers were not read, and the reason in the metric.
-REASONS = {"root may open it": "not-root", "this system keeps it from root": "forbidden", "its node is missing": "gone",
-           "the node was left": "replaced", "a read would wait": "suspended", "one of them is left": "several-signatures",
-           "let the tools of that type": "damaged", "the image is shorter": "cut", "the device fails to read": "failed"}
+REASONS = {"root may open the device": "not-root", "this system denies the device": "forbidden",
+           "the device or its node is missing": "gone", "the node is left": "replaced", "a read would wait": "suspended",
+           "one signature is left": "several-signatures", "check the content with the tools": "damaged",
+           "the image is shorter": "cut", "the device fails to read": "failed"}
 # A type of partitions that nothing writes to in use.
 BIOS_BOOT = "21686148-6449-6E6F-744E-656564454649"
 HELP = re.compile(r"^ (alignctl_check_\w+)\n     (.*)$", re.M)

@@ -479,7 +479,7 @@ static void probed(void)
 		      "echo '+7,' | sfdisk --move-data /dev/sda -N 1"),
 	      "%zu findings", judgement.nr);
 	CHECK(!strcmp(judgement.finding[0].text,
-		      "was probed to have blocks of 4096 bytes from byte 3584, by which it is judged, and says 512 from byte 0"),
+		      "probe measured blocks of 4096 bytes from byte 3584, which check judges by; the kernel says 512 from byte 0"),
 	      "%s", judgement.finding[0].text);
 	judgement_free(&judgement);
 	stack_free(&stack);

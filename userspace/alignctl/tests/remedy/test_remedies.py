@@ -197,7 +197,7 @@ def test_a_loop_device_whose_content_has_small_sectors_keeps_them(tmp_path, loop
     with looped(image, "--sector-size", "4096") as disk, looped(disk, "--sector-size", "512") as loop:
         row = findings(loop)[loop.removeprefix("/dev/"), "hidden"]
         assert not row["command"] and not row["remedy"]
-        assert "could not be read" in row["not_in_place"]
+        assert "unreadable with larger" in row["not_in_place"]
         # the file that the device has, and no word in its place
         assert disk in row["text"] and "FILE" not in printed(loop)
 
@@ -214,7 +214,7 @@ def test_luks_2_that_is_closed_has_no_command(tmp_path):
     image = sparse(tmp_path / "luks", 24 * MIB)
     run("cryptsetup", "luksFormat", *FAST, "--type", "luks2", "--sector-size", "512", image, "-", input=PHRASE)
     row = findings(image)[str(image), "luks-sector"]
-    assert not row["command"] and not row["remedy"] and "open it" in row["not_in_place"]
+    assert not row["command"] and not row["remedy"] and "open the LUKS device" in row["not_in_place"]
 
 
 @pytest.mark.parametrize("place", ["image", "device"])

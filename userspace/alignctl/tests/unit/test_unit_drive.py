@@ -93,7 +93,7 @@ def test_one_that_the_kernel_does_not_know_is(drive):
     notes, unit = drive.unit(identify_0=namespace(npwg=31), identify_1=controller(0))
     assert (unit["bytes"], unit["source"], unit["contradicted"]) == (16384, "drive", True)
     assert notes["unit"]["text"] == ("sources disagree about its unit: drive (NPWG) 16384, kernel (physical_block_size) 4096; "
-                                     "it is judged by 4096")
+                                     "check judges by 4096")
 
 
 @pytest.mark.parametrize("answer, said", [

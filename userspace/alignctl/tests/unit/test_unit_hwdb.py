@@ -118,7 +118,7 @@ def test_a_disk_is_judged_by_the_document_and_the_contradiction_is_a_note(databa
     assert set(faults) == {"sde1"} and set(faults["sde1"]) == {"partition-start"}
     row = notes["sde"]["unit"]
     assert row["text"] == ("sources disagree about its unit: hwdb (ALIGNCTL_UNIT) 4096, kernel (physical_block_size) 512; "
-                           "it is judged by 4096")
+                           "check judges by 4096")
     assert row["command"] == "alignctl attach /dev/sde --physical 4096 --offset 0"
 
 
