@@ -53,7 +53,7 @@ def test_a_persistent_device_comes_back_and_goes_for_good(ram, tab):
     name = ram.rpartition("/")[2]
     said = alignctl("attach", ram, "--name", "kept", "--persist", "--mode", "pad", "--physical", "8K", "--offset", 0)
     assert "kept: added to /etc/aligntab" in said.stdout
-    assert "may be another device's after a reboot" in said.stderr, "without udev there is only the path"
+    assert "may name another device after a reboot" in said.stderr, "without udev there is only the path"
     assert tab.read_text().splitlines()[1:] == [f"kept {ram} mode=pad,physical=8K,offset=0,claimed=4096+0"]
     alignctl("detach", "kept")
     alignctl("attach", "--all")
@@ -91,9 +91,9 @@ def test_a_device_that_is_not_as_its_line_says_is_told(ram, tab):
     alignctl("attach", ram, "--name", "kept", "--mode", "pad", "--persist")
     assert alignctl("attach", "--tab", "kept").stderr == ""
     alignctl("set", "kept", "--mode", "report")
-    assert "is in mode report, and its line says pad" in alignctl("attach", "--tab", "kept").stderr
+    assert "is in mode report, but its line says pad" in alignctl("attach", "--tab", "kept").stderr
     tab.write_text(f"kept {ram} physical=16K\n")
-    assert "has physical blocks of 4096 bytes, and its line says 16384" in alignctl("attach", "--tab", "kept").stderr
+    assert "has physical blocks of 4096 bytes, but its line says 16384" in alignctl("attach", "--tab", "kept").stderr
 
 
 def test_a_device_that_says_other_blocks_than_its_line_keeps_is_told(ram, tab):
@@ -127,7 +127,7 @@ def test_a_line_that_means_another_device_stays(rig, ram, tab):
     alignctl("attach", other, "--name", "kept")
     tab.write_text(f"kept {ram}\n")
     refused = alignctl("detach", "kept", "--persist", status=BUSY)
-    assert f"kept: line 1 of /etc/aligntab stays: it means {ram}" in refused.stderr
+    assert f"kept: line 1 of /etc/aligntab stays, because it means {ram}" in refused.stderr
     assert "kept: detached" in refused.stdout and tab.read_text() == f"kept {ram}\n"
 
 
@@ -196,7 +196,7 @@ def test_a_line_waits_for_its_device(ram, tab):
     link = Path("/dev/late")
     tab.write_text(f"late {link} timeout=60\nnever /dev/never timeout=1\n")
     began = time.monotonic()
-    assert "never: no device /dev/never came within 1 s" in alignctl("attach", "--tab", "never", status=IO).stderr
+    assert "never: device /dev/never did not appear within 1 s" in alignctl("attach", "--tab", "never", status=IO).stderr
     assert time.monotonic() - began >= 1
     with subprocess.Popen([ALIGNCTL, "attach", "--tab", "late"]) as waiting:
         time.sleep(1)
@@ -212,7 +212,7 @@ def test_a_name_that_is_another_device_is_refused(rig, ram, tab):
     alignctl("attach", ram, "--name", "mine")
     tab.write_text(f"mine {other}\n")
     refused = alignctl("attach", "--tab", "mine", status=BUSY).stderr
-    assert f"mine: lies on {number_of(ram)}, and {other} means {other} now" in refused
+    assert f"mine: lies on {number_of(ram)}, but {other} means {other} now" in refused
 
 
 def test_partitions_come_and_go_with_the_device(ram, tab):

@@ -378,7 +378,7 @@ static void parse_line(struct aligntab *tab, const char *path, char *text,
 
 	refusal = take_fields(&line, text, &object);
 	if (!refusal && (taken = find_taken(tab, &line, &object))) {
-		duplicate = message_format("line %u has it already",
+		duplicate = message_format("already in line %u",
 					   taken->number);
 		refusal = duplicate;
 	}
@@ -571,7 +571,7 @@ static void edit_end(struct edit *edit)
 /* Report why a file cannot be changed. Return: ALIGNCTL_IO. */
 static int edit_failed(const char *path)
 {
-	message_error("%s: cannot be changed: %s; it stays as it was", path,
+	message_error("%s: cannot be changed: %s; the file stays as it was", path,
 		      strerror(errno));
 	return ALIGNCTL_IO;
 }

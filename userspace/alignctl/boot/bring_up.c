@@ -29,14 +29,14 @@ static int check_existing(const struct aligntab_line *line,
 	bool other;
 
 	if (!dm_align_attached(device)) {
-		message_error("%s: a device of this name exists that attach has not made; give the line another name",
+		message_error("%s: a device of this name exists and was not made by attach; give the line another name",
 			      line->name);
 		return ALIGNCTL_BUSY;
 	}
 	find_now(line, &result);
 	other = result.nr && !find_has(&result, below);
 	if (other)
-		message_error("%s: lies on %u:%u, and %s means %s now; detach it, then attach it anew",
+		message_error("%s: lies on %u:%u, but %s means %s now; detach the device, then attach it anew",
 			      line->name, major(below), minor(below),
 			      line->device, result.device[0].node);
 	find_free(&result);
@@ -56,14 +56,14 @@ static void warn_of_difference(const struct aligntab_line *line,
 	CLEANUP_FREE char *initramfs = remedy_of_machine(REMEDY_INITRAMFS);
 
 	if (strcmp(status->mode, mode))
-		message_warning("%s: is in mode %s, and its line says %s; '%s' changes the device, '%s' what the initramfs knows",
+		message_warning("%s: is in mode %s, but its line says %s; '%s' changes the device, '%s' updates the initramfs",
 				line->name, status->mode, mode, set,
 				initramfs);
 	if (line->options.physical &&
 	    line->options.physical != status->physical)
 		message_warning("%s: has physical blocks of %" PRIu32
-				" bytes, and its line says %" PRIu32
-				"; detach it, then attach it anew",
+				" bytes, but its line says %" PRIu32
+				"; detach the device, then attach it anew",
 				line->name, status->physical,
 				line->options.physical);
 }
@@ -131,7 +131,7 @@ void bring_up_report_missing(const struct aligntab_line *line,
 			     unsigned int seconds)
 {
 	if (seconds)
-		message_error("%s: no device %s came within %u s; is it connected? See timeout= in aligntab(5)",
+		message_error("%s: device %s did not appear within %u s; is it connected? See timeout= in aligntab(5)",
 			      line->name, line->device, seconds);
 	else
 		message_error("%s: there is no device %s", line->name,

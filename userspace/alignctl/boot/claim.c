@@ -41,7 +41,7 @@ void claim_warn(const struct aligntab_line *line, dev_t devno)
 	    !maybe_equal(claim.offset, line->claim.offset)) {
 		was = claim_option(&line->claim);
 		is = claim_option(&claim);
-		message_warning("%s: /dev/%s says other blocks now than when line %u of " ALIGNTAB_FILE " was written, %s and not %s; write what it really has into the line by physical= and offset=, and what it says now by claimed=",
+		message_warning("%s: /dev/%s says other blocks now than when line %u of " ALIGNTAB_FILE " was written, %s and not %s; set physical= and offset= in the line to the drive's true blocks, and claimed= to the blocks that it says now",
 				line->name, device.sys.name, line->number, is,
 				was);
 	}

@@ -187,7 +187,7 @@ static int64_t now_ms(void)
 static void report_several(const struct aligntab_line *line,
 			   const struct find_result *result)
 {
-	message_error("%s: %s means both %s and %s; name the right one by ID= or PARTUUID= in " ALIGNTAB_FILE,
+	message_error("%s: %s means both %s and %s; name the right device by ID= or PARTUUID= in " ALIGNTAB_FILE,
 		      line->name, line->device, result->device[0].node,
 		      result->device[1].node);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static bool may_hide(const struct aligntab_line *line,
 	guard_usage(&report, device);
 	if (report.nr) {
 		text = message_format(
-			ALIGNTAB_FILE ":%u: %s: %s is in use (%s), so it is not hidden; it is from the next boot on",
+			ALIGNTAB_FILE ":%u: %s: %s is in use (%s), so it is hidden only from the next boot on",
 			line->number, line->name, device->path,
 			report.finding[0]);
 		say(text);
@@ -212,7 +213,7 @@ static void print_lower(const struct aligntab_line *line,
 		text = message_format(
 			dm_name_lost(line->name) ?
 			ALIGNTAB_FILE ":%u: %s: %s is here, but the align device has lost its device %s; run: %s && %s" :
-			ALIGNTAB_FILE ":%u: %s: %s is another device that %s means; it is hidden, too; name the right one by ID=",
+			ALIGNTAB_FILE ":%u: %s: %s is a second device that %s means, and is hidden, too; name the right device by ID=",
 			line->number, line->name, device->path, line->device,
 			detach, attach);
 		say(text);
@@ -284,8 +285,8 @@ static void send_change(const char *dir)
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0 || write(fd, "change", strlen("change")) < 0)
-		message_warning("%s: cannot tell udev to look at it again, so its links may be old",
-				path);
+		message_warning("%s: %s: udev does not process the device again, so its links in /dev may be outdated",
+				path, strerror(errno));
 }
 
 static void visit_partition(const char *name, void *context)

@@ -183,7 +183,7 @@ static int check_lvm(const struct lvm_volume *volume)
 {
 	if (!volume->below || volume->listed || !lvm_sees(volume->below))
 		return ALIGNCTL_FINE;
-	message_error("%s: LVM would use it beside %s; first add to lvm.conf(5): " LVM_FILTER_BELOW,
+	message_error("%s: LVM would use both this device and %s; first add to lvm.conf(5): " LVM_FILTER_BELOW,
 		      volume->below, volume->above);
 	return ALIGNCTL_BUSY;
 }
@@ -213,7 +213,7 @@ static int check_md(const char *name, const struct device *device)
 	if (!node || !md_sees(node))
 		return ALIGNCTL_FINE;
 	above = dm_node(name, partition);
-	message_error("%s: mdadm would use it beside %s; first let the DEVICE line of mdadm.conf(5) name only devices of arrays, as: DEVICE /dev/mapper/*",
+	message_error("%s: mdadm would use both this device and %s; first let the DEVICE line of mdadm.conf(5) name only devices of arrays, as: DEVICE /dev/mapper/*",
 		      node, above);
 	return ALIGNCTL_BUSY;
 }
@@ -228,7 +228,7 @@ static void warn_of_md(const struct device *device)
 	CLEANUP_FREE char *output = NULL;
 
 	if (node && !program_run(version, &output) && !md_sees(node))
-		message_warning("%s: mdadm does not look for members there; let the DEVICE line of mdadm.conf(5) name it, or remove that line",
+		message_warning("%s: mdadm ignores this member; name it in the DEVICE line of mdadm.conf(5), or remove that line",
 				node);
 }
 
@@ -298,7 +298,7 @@ static void print_kept(const char *name, const char *how, bool stable)
 		printf("; run '%s' before the next boot", initramfs);
 	putchar('\n');
 	if (!stable)
-		message_warning("%s: the path of its device may be another device's after a reboot; name it by UUID= or ID= in " ALIGNTAB_FILE,
+		message_warning("%s: the path of its device may name another device after a reboot; name the device by UUID= or ID= in " ALIGNTAB_FILE,
 				name);
 }
 
@@ -387,7 +387,7 @@ static int check_line_of(const char *name, dev_t *below)
 	if (!*below && found.nr == 1)
 		*below = found.device[0].devno;
 	if (*below && found.nr && !find_has(&found, *below)) {
-		message_error("%s: line %u of " ALIGNTAB_FILE " stays: it means %s, which is another device; remove it by hand if it is wrong",
+		message_error("%s: line %u of " ALIGNTAB_FILE " stays, because it means %s, another device; remove the line by hand if it is wrong",
 			      name, line->number, found.device[0].node);
 		result = ALIGNCTL_BUSY;
 	}

@@ -50,7 +50,7 @@ def listed(machine):
 def test_a_volume_that_lvm_would_find_twice_is_refused(machine):
     machine.check("pvcreate -q /dev/vdb && vgcreate -q one /dev/vdb && lvcreate -q -y -an -Wn -Zn -l 100%FREE -n lv one")
     said = refused(machine, "alignctl attach /dev/vdb --name one --persist")
-    assert 'LVM would use it beside /dev/mapper/one; first add to lvm.conf(5): devices { global_filter = [ "r|^/dev/align' in said
+    assert 'LVM would use both this device and /dev/mapper/one; first add to lvm.conf(5): devices { global_filter = [' in said
     assert machine.check("ls -l /dev/disk/by-id/lvm-pv-uuid-* | grep -c vdb").strip() == "1", "the disk is not hidden any more"
     machine.check("""sed -i 's:^devices {:devices { global_filter = [ "r|^/dev/align/below/|" ]:' /etc/lvm/lvm.conf""")
     machine.check("alignctl attach /dev/vdb --name one --persist")
@@ -76,7 +76,7 @@ def test_the_devices_file_of_lvm_follows_and_keeps_the_disk_if_it_cannot(machine
     assert listed(machine) == ["/dev/vdc"]
     # The file alone does not count.
     machine.check("sed -i 's: use_devicesfile = 1::; s: global_filter.*:: ' /etc/lvm/lvm.conf")
-    assert "LVM would use it beside" in refused(machine, "alignctl attach /dev/vdc --name two --persist")
+    assert "LVM would use both" in refused(machine, "alignctl attach /dev/vdc --name two --persist")
 
 
 def test_a_member_that_mdadm_would_find_is_refused(machine):
@@ -85,13 +85,13 @@ def test_a_member_that_mdadm_would_find_is_refused(machine):
     # udev assembles it again: what was written to has a new event.
     machine.check("udevadm settle && mdadm --quiet --stop --scan")
     said = refused(machine, "alignctl attach /dev/vdd --name member --persist")
-    assert "/dev/vdd: mdadm would use it beside /dev/mapper/member; first let the DEVICE line of mdadm.conf(5)" in said
+    assert "/dev/vdd: mdadm would use both this device and /dev/mapper/member; first let the DEVICE line of mdadm.conf(5)" in said
     # udev may have assembled it again, now that it is not hidden.
     machine.check("mdadm --quiet --stop --scan; echo 'DEVICE /dev/mapper/*' >>/etc/mdadm/mdadm.conf")
     machine.check("alignctl attach /dev/vdd --name member --persist && mdadm --quiet --stop --scan; "
                   "mdadm --quiet --assemble --scan --run")
     assert "member" in machine.check("lsblk -nrso NAME $(ls /dev/md*[0-9])").split()
-    assert "/dev/vdd: mdadm does not look for members there; let the DEVICE line of mdadm.conf(5) name it" in \
+    assert "/dev/vdd: mdadm ignores this member; name it in the DEVICE line of mdadm.conf(5)" in \
         machine.check("mdadm --quiet --stop --scan && alignctl detach member --persist 2>&1")
 
 

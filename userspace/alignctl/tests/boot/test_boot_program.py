@@ -140,7 +140,7 @@ def test_a_wrong_line_is_named_and_keeps_no_other_from_its_unit(tree, tmp_path):
     assert done.returncode == FINE
     said = done.stderr.splitlines()
     assert len(said) == 2 and re.search(r"aligntab:1: mode=fast: must be", said[0])
-    assert re.search(r"aligntab:3: good: line 2 has it already; the line is ignored", said[1])
+    assert re.search(r"aligntab:3: good: already in line 2; the line is ignored", said[1])
     assert {path for path in files if path.startswith("align.target.requires/")} >= {
         "align.target.requires/align@good.service", "align.target.requires/align@last.service"}
 
@@ -251,7 +251,7 @@ def test_a_second_device_of_a_line_is_hidden_and_named(tree):
     tree.hold("sdb", "dm-0")
     answer, said = tree.ask("sdc", "8:32", ID_FS_UUID_ENC="1")
     assert answer["ALIGN_LOWER"] == "data" and "ALIGN_UNIT" not in answer
-    assert "aligntab:2: data: /dev/sdc is another device that UUID=1 means" in said
+    assert "aligntab:2: data: /dev/sdc is a second device that UUID=1 means" in said
 
 
 @pytest.mark.parametrize("used", ["8:16 / /mnt", "8:17 / /mnt"])
