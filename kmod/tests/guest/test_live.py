@@ -122,7 +122,7 @@ def test_the_mode_is_put_back_after_kill_9_and_left_where_it_is_not_ours(rig):
         running.until("[1/200]")
         run(ALIGNCTL, "set", NAME, "--mode", "coalesce", "--hold-ms", "700")
         status, out, err = running.end()
-        assert status == BUSY and "its mode was changed meanwhile, to coalesce" in err
+        assert status == BUSY and "another program changed its mode meanwhile, to coalesce" in err
         assert mode() == "coalesce" and json.loads(out)["periods"]
 
         running = Running("--repeat", "100")

@@ -251,7 +251,7 @@ def test_a_volume_of_lvm_is_align_until_lvm_makes_its_table_anew(rig):
                 check(free, pattern(1, free, 1), upper.read(free, 1), "after LVM's refresh")
             attach(volume)
             refused = alignctl("set", volume.name, "--resize", status=USAGE).stderr
-            assert "LVM keeps its size" in refused and len(refused.splitlines()) == 1
+            assert "LVM sets its size" in refused and len(refused.splitlines()) == 1
             # as that message says
             detach(volume)
             assert volume.table() == linear
@@ -574,7 +574,7 @@ def test_writes_that_come_in_the_last_moment_and_fail_keep_the_table(rig, change
             upper.write(162, pattern(2, 162, 3))
             drive.fail("write", 160, 8)
         refused = changing.result().stderr
-        assert "1 block " in refused and "the old one stays" in refused
+        assert "1 block " in refused and "the old table stays" in refused
         unharmed(device, align)
         check(162, pattern(2, 162, 3), upper.read(162, 3), "still held")
         drive.heal()
@@ -692,7 +692,7 @@ def test_sectors_that_another_device_may_use_are_not_taken(rig):
 
 
 @pytest.mark.parametrize("other, said", [
-    ("linear {drive} 8192", "the segment at sector 0 lies after the last one on {drive}, too"),
+    ("linear {drive} 8192", "the segment at sector 0 lies on {drive} behind the last segment"),
     only_all("a unit test does the same", "delay {drive} 8192 0",
              "the segment at sector 0 is of target delay, which may own the new sectors")])
 def test_sectors_that_another_segment_may_map_are_not_taken(rig, other, said):

@@ -197,7 +197,7 @@ def test_so_is_one_where_lvm_has_a_file_of_its_devices(rig, lvm, partition):
             else:
                 assert table(VOLUME).split()[3] == number_of(below), "LVM does not need the advice"
             run("vgchange", "-an", "gro-up")
-            assert f"would use it and not {above}" in made.stderr
+            assert f"would use this device instead of {above}" in made.stderr
             shell(advised(made.stderr))
             run("vgchange", "-ay", "gro-up")
             assert table(VOLUME).split()[3] == number_of(above)

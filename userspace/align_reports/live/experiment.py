@@ -135,5 +135,5 @@ def take(device: Device, period: Period, settle: float, clock: Callable[[], floa
     document = device.measure(period.seconds)
     # The reading and the keeper's look are two moments.
     if any(target["mode"] != period.mode for target in document["targets"]):
-        raise Lost(f"{document['name']}: its mode was changed meanwhile by somebody else")
+        raise Lost(f"{document['name']}: another program changed its mode meanwhile")
     return Sample(period, began, document)

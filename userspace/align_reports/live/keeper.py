@@ -143,7 +143,7 @@ class Kept:
         with contextlib.suppress(ValueError, LookupError):
             modes = {target["mode"] for target in json.loads(shown.stdout)["devices"][0]["targets"]}
         if not modes <= {self._mode} or not modes:
-            return f"its mode was changed meanwhile, to {' and '.join(sorted(modes)) or 'none'}, by somebody else"
+            return f"another program changed its mode meanwhile, to {' and '.join(sorted(modes)) or 'none'}"
         done = subprocess.run([self._alignctl, "set", self._dm, "--mode", self._before], stdout=subprocess.DEVNULL,
                               start_new_session=True, check=False)
         if done.returncode:

@@ -314,7 +314,7 @@ def test_it_is_put_back_at_the_usual_end():
 
 def test_a_mode_that_somebody_else_sets_ends_it_and_stays(capsys):
     device, living, stopped, status = run(theirs="coalesce")
-    assert status == BUSY and "changed meanwhile by somebody else" in stopped
+    assert status == BUSY and "another program changed its mode meanwhile" in stopped
     assert living.samples == [], "a period in two modes is in none"
     assert "its mode is left as it is" in capsys.readouterr().err
 
@@ -397,7 +397,7 @@ def test_a_mode_that_could_not_be_put_back_is_an_error():
 
 
 @pytest.mark.parametrize("mode, left, done", [("pad", None, ["stats", "set dm-3 --mode report"]),
-                                              ("coalesce", "its mode was changed", ["stats"])])
+                                              ("coalesce", "another program changed its mode", ["stats"])])
 def test_without_its_keeper_the_program_puts_the_mode_back(tmp_path, mode, left, done):
     program = tmp_path / "alignctl"
     program.write_text(f"""#!/bin/sh

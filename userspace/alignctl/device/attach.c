@@ -124,8 +124,8 @@ static int choose_geometry(struct attach_options *options,
 			      ": %s; see --physical and --offset", device->path,
 			      physical, device->logical, offset, wrong);
 	else if (!known)
-		message_error("%s: it is not known where blocks of %" PRIu32
-			      " bytes begin; give --offset, the bytes from its start to the first boundary",
+		message_error("%s: the first boundary of blocks of %" PRIu32
+			      " bytes is not known; give --offset, the bytes from the device's start to that boundary",
 			      device->path, physical);
 	else
 		return ALIGNCTL_FINE;
@@ -459,7 +459,7 @@ static int print_online(const struct online *online)
 	if (mode_holds(made.target[0].status.mode))
 		mode_print_volatile(made.name, made.target[0].hold_ms);
 	if (maker)
-		message_warning("%s: %s makes it linear again; to keep align, close it and attach the device below",
+		message_warning("%s: %s makes the table linear again; to keep align, close this device and attach the one below",
 				made.name, maker);
 	dm_align_free(&made);
 	return ALIGNCTL_FINE;
@@ -514,7 +514,7 @@ static int replace_online(const struct attach_options *options,
 		if (options->mode && mode_rewrites(options->mode) &&
 		    device->logical > ALIGN_SECTOR_SIZE)
 			message_warning("%s: O_DIRECT from buffers aligned to less than %" PRIu32
-					" bytes fails in mode %s; entered later, by 'alignctl set', it does not",
+					" bytes fails in mode %s; a mode entered later by 'alignctl set' does not limit buffers",
 					online->name, device->logical,
 					options->mode);
 		result = online_replace(online, &next, false);

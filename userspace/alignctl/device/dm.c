@@ -368,8 +368,8 @@ static void suggest_above(const char *wanted, const struct dm_align *devices,
 		return;
 	for (i = 0; i < nr; i++)
 		if (devices[i].target[0].table.device == found.st_rdev)
-			message_error("%s is under the align device %s; name that one",
-				      wanted, devices[i].name);
+			message_error("%s is below the align device %s; name %s",
+				      wanted, devices[i].name, devices[i].name);
 }
 
 int dm_align_find(struct dm_align *device, const char *wanted)

@@ -452,7 +452,7 @@ static void warn_single(const struct ledger_selection *own,
 
 	for (i = 0; i < own->nr; i++)
 		if (!find_other(others, own, &own->device[i]))
-			message_warning("%s: is only in the state %s",
+			message_warning("%s: is only in the %s state",
 					own->device[i].name, where);
 }
 
@@ -462,8 +462,8 @@ int ledger_compare(const struct ledger_selection *before,
 	struct json_object *array = json_new_array(), *document;
 	size_t i, pairs = 0;
 
-	warn_single(before, after, "before");
-	warn_single(after, before, "after");
+	warn_single(before, after, "earlier");
+	warn_single(after, before, "later");
 	for (i = 0; i < after->nr; i++) {
 		const struct ledger_device *device = &after->device[i];
 		const struct ledger_device *other =
@@ -478,7 +478,7 @@ int ledger_compare(const struct ledger_selection *before,
 			text_pair(other, device);
 	}
 	if (!pairs)
-		message_error("no device is in both states; name one device for each");
+		message_error("no device is in both states; name one device for each state");
 	if (json && pairs) {
 		document = json_new_document(JSON_FORMAT);
 		json_add(document, "comparisons", array);

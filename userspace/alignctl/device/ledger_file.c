@@ -118,7 +118,7 @@ static char *read_histograms(struct ledger *ledger, struct json_object *device)
 			if (!read_bin(ledger, i,
 				      json_object_array_get_idx(bins, k),
 				      open))
-				return message_format("histograms.%s: bin %zu is none of the target's",
+				return message_format("histograms.%s: bin %zu does not match the target's bins",
 						      name, k);
 	}
 	return NULL;

@@ -101,7 +101,7 @@ static enum keeper_sight look(void *context, const char *const ours[2],
 	}
 	other = other_mode(&now, ours);
 	if (other) {
-		*reason = message_format("its mode was changed meanwhile, to %s, by somebody else",
+		*reason = message_format("another program changed its mode meanwhile, to %s",
 					 other);
 		sight = KEEPER_FOREIGN;
 	} else {
@@ -157,7 +157,7 @@ static int check_well(const struct dm_align *device)
 			CLEANUP_FREE char *set = remedy_of_mode(device->name,
 				device->target[0].status.mode);
 
-			message_error("%s: its targets are in different modes, which could not be put back; '%s' first",
+			message_error("%s: its targets are in different modes, which --live cannot put back; '%s' first",
 				      device->name, set);
 			return ALIGNCTL_BUSY;
 		}
@@ -175,7 +175,7 @@ int live_open(struct live *live, const char *name)
 		CLEANUP_FREE char *attach = remedy_of_device(
 			REMEDY_ATTACH_ONLINE, name);
 
-		message_error("--live compares modes of an align device in use; '%s' makes a linear device in use one",
+		message_error("--live compares modes of an align device in use; '%s' makes an align device of a linear one in use",
 			      attach);
 	}
 	if (!result)
@@ -236,7 +236,7 @@ int live_lock(struct live *live)
 			      strerror(errno));
 		return ALIGNCTL_IO;
 	}
-	message_error("%s: another 'alignctl verify --live' is changing its mode; wait until that has ended",
+	message_error("%s: another 'alignctl verify --live' is changing its mode; wait until that run has ended",
 		      live->start.name);
 	return ALIGNCTL_BUSY;
 }

@@ -85,11 +85,11 @@ void lvm_warn(const char *name, const struct device *device)
 
 	lvm_volume_find(&volume, name, device);
 	if (volume.below && !volume.listed)
-		message_warning("%s: is a physical volume of LVM, which refuses a group that it sees twice; until you detach, " LVM_CONF
+		message_warning("%s: is a physical volume of LVM, which refuses a group with duplicate volumes; until you detach, " LVM_CONF
 				" needs the line: %s",
 				volume.below, volume.filter);
 	else if (volume.below)
-		message_warning("%s: is a physical volume of LVM, which would use it and not %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
+		message_warning("%s: is a physical volume of LVM, which would use this device instead of %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
 				volume.below, volume.above, volume.below,
 				volume.above);
 	lvm_volume_free(&volume);
@@ -121,7 +121,7 @@ int lvm_replace(const char *old, const char *new)
 	message_error("%s: cannot be added to " LVM_DEVICES_FILE ": %s", new,
 		      added);
 	if (was_listed && program_run(back, &again))
-		message_error("%s: is in " LVM_DEVICES_FILE " no longer, and its group would not be found; run: lvm lvmdevices -y --adddev %s",
+		message_error("%s: is no longer in " LVM_DEVICES_FILE ", so LVM does not find its group; run: lvm lvmdevices -y --adddev %s",
 			      old, old);
 	return ALIGNCTL_IO;
 }

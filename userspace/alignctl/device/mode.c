@@ -84,7 +84,7 @@ void mode_report_gone(const char *name, const char *below)
 {
 	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH_GONE, name);
 
-	message_error("%s: the device below, %s, is gone; unmount file systems above, then '%s', which drops what is held",
+	message_error("%s: the device below, %s, is gone; unmount file systems above, then '%s', which drops the held writes",
 		      name, below, detach);
 }
 

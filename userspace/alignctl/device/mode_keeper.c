@@ -129,7 +129,7 @@ static void put_back(struct keeper *keeper, bool asked)
 		CLEANUP_FREE char *set = remedy_of_mode(device->name,
 							device->before);
 
-		message_error("%s: its mode was %s before, and could not be put back; '%s'",
+		message_error("%s: its former mode, %s, could not be put back; run '%s'",
 			      device->name, device->before, set);
 		answer(keeper, "failed %d", result);
 		return;

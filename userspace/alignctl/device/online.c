@@ -51,7 +51,7 @@ int online_open(struct online *device, const char *name)
 		if (geteuid())
 			message_error("device-mapper needs root; run alignctl as root");
 		else
-			message_error("%s: device-mapper does not know it; is it gone?",
+			message_error("%s: device-mapper has no device of this name; was it removed?",
 				      name);
 		return ALIGNCTL_IO;
 	}
@@ -61,10 +61,10 @@ int online_open(struct online *device, const char *name)
 	device->name = memory_or_exit(strdup(name));
 	device->read_only = info.read_only;
 	if (info.suspended)
-		message_error("%s: is suspended by another program; if that is gone: %s",
+		message_error("%s: is suspended by another program; if that program is gone: %s",
 			      name, resume);
 	else if (info.inactive_table)
-		message_error("%s: a table was loaded and not resumed, perhaps by an alignctl that was killed; to drop it: %s",
+		message_error("%s: a table was loaded and not resumed, perhaps by an alignctl that was killed; to drop that table: %s",
 			      name, clear);
 	else if (!device->mapping.nr)
 		message_error("%s: has no table, so nothing can use it yet",
@@ -369,13 +369,13 @@ static int report_swap(const struct online *device, enum swap_result result,
 						     strerror(error));
 		return ALIGNCTL_IO;
 	case SWAP_CHANGED:
-		message_error("%s: another program has suspended it or changed its table meanwhile; try again",
+		message_error("%s: another program has suspended this device or changed its table meanwhile; try again",
 			      name);
 		return ALIGNCTL_BUSY;
 	case SWAP_HELD:
 		if (count_held(device, &held, &degraded) && degraded)
 			mode_report_degraded(name, degraded);
-		message_error("%s: a new table would lose these writes; the old one stays",
+		message_error("%s: a new table would lose these acknowledged writes; the old table stays",
 			      name);
 		return ALIGNCTL_BUSY;
 	case SWAP_NO_RESUME:

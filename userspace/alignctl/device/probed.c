@@ -55,7 +55,7 @@ static char *take(struct probed *probed, struct json_object *document,
 		return message_format("is of another disk: %s", name);
 	if (bytes != disk->bytes)
 		return message_format("is of a disk of %" PRIu64
-				      " bytes, and this one has %" PRIu64,
+				      " bytes, but this disk has %" PRIu64,
 				      bytes, disk->bytes);
 	wrong = check_blocks(block, offset, disk);
 	if (!wrong)

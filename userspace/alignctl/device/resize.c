@@ -78,13 +78,13 @@ static int refuse_resize(const struct dm_align *device)
 						     node);
 
 	if (!strncmp(device->uuid, "LVM-", 4))
-		message_error("%s: LVM keeps its size: '%s', extend the volume, '%s'",
+		message_error("%s: LVM sets its size: '%s', extend the volume, '%s'",
 			      name, detach, attach);
 	else if (!strncmp(device->uuid, "part", 4))
-		message_error("%s: the partition table keeps its size: '%s', change that, and let kpartx map it anew",
+		message_error("%s: the partition table sets its size: '%s', change the table, and let kpartx map the partition anew",
 			      name, detach);
 	else if (*device->uuid && !dm_align_attached(device))
-		message_error("%s: not grown, since another program keeps its size (UUID %s); resize it by that one",
+		message_error("%s: not grown, since another program sets its size (UUID %s); resize the device with that program",
 			      name, device->uuid);
 	else
 		return ALIGNCTL_FINE;
@@ -109,7 +109,7 @@ static int refuse_taken(const struct dm_align *device,
 	}
 	below = online_path(place.device);
 	message_error("%s: not grown, since the segment at sector %" PRIu64
-		      " lies after the last one on %s, too",
+		      " lies on %s behind the last segment",
 		      device->name, at->start, below);
 	return ALIGNCTL_BUSY;
 }
@@ -140,7 +140,7 @@ static int judge_fit(const struct dm_align *device, enum mapping_fit fit,
 	case MAPPING_CUT:
 		message_error("%s: ends at sector %" PRIu64
 			      " of %s, which has only %" PRIu64
-			      "; it is not shrunk, for data would be lost: enlarge %s again, or copy what is left",
+			      "; not shrunk, since data would be lost: enlarge %s again, or copy the remaining data",
 			      device->name, place.start + at->length, below,
 			      sectors_of(place.device), below);
 		return ALIGNCTL_BUSY;

@@ -339,7 +339,7 @@ def test_the_user_knows_better_than_a_probe(bridge):
 @pytest.mark.parametrize("figures, said", [
     ({"format": 2}, "format 2 is not known; this alignctl reads format 1"),
     ({"wwid": "naa.5\n"}, "is of another disk: naa.5\\x0a"),
-    ({"size_bytes": 4096}, f"is of a disk of 4096 bytes, and this one has {DISK_BYTES}"),
+    ({"size_bytes": 4096}, f"is of a disk of 4096 bytes, but this disk has {DISK_BYTES}"),
     ({"block_size": 5000, "offset": 0}, "block_size 5000, offset 0: physical_block_size must be a power of two"),
     ({"offset": 4096}, "block_size 4096, offset 4096: an offset is less than a block"),
     ({"offset": "a"}, "lacks wwid, size_bytes, block_size or offset"),

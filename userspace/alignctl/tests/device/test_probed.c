@@ -88,7 +88,7 @@ static void other_disk(void)
 		{ "1", "5", BYTES, "4096", "0", "lacks wwid" },
 		{ "1", "null", BYTES, "4096", "0", "lacks wwid" },
 		{ "1", "\"naa.5\"", "1048575488", "4096", "0",
-		  "of 1048575488 bytes, and this one has 1048576000" },
+		  "of 1048575488 bytes, but this disk has 1048576000" },
 		{ "1", "\"naa.5\"", "-1", "4096", "0", "lacks wwid" },
 		{ "1", "\"naa.5\"", BYTES, "4096.0", "0", "lacks wwid" },
 		{ "1", "\"naa.5\"", BYTES, "\"4096\"", "0", "lacks wwid" },

@@ -608,7 +608,7 @@ def test_attach_checks_the_geometry_before_anything_else(loop):
     # A loop device has no parent that tells where larger blocks begin.
     failed = alignctl("attach", loop, "--physical", "4K")
     assert failed.returncode == USAGE
-    assert "where blocks of 4096 bytes begin" in failed.stderr and "give --offset" in failed.stderr
+    assert "the first boundary of blocks of 4096 bytes is not known" in failed.stderr and "give --offset" in failed.stderr
 
 
 PROBED = "was probed to have blocks of 4096 bytes from byte {}, not {} from byte {}; attach with --physical 4096 --offset {}"

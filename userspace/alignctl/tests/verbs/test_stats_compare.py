@@ -133,8 +133,8 @@ def test_devices_are_matched_by_name_or_alone(machine, tmp_path):
     before.write_text(json.dumps(document))
     neither = stats(root, "--compare", before)
     assert neither.returncode == USAGE and not neither.stdout
-    assert "warning: other: is only in the state before" in neither.stderr
-    assert "warning: moved: is only in the state after" in neither.stderr and "no device is in both states" in neither.stderr
+    assert "warning: other: is only in the earlier state" in neither.stderr
+    assert "warning: moved: is only in the later state" in neither.stderr and "no device is in both states" in neither.stderr
     (align.parent / "dm/name").write_text("other\n")
     named = stats(root, "other", "--compare", before)
     assert named.returncode == FINE and named.stdout.startswith("other\n")
@@ -162,9 +162,9 @@ DEVICE = ("devices", 0)
     ((*DEVICE, "counters", "rmw_host"), None, "counters.rmw_host is missing or no number"),
     ((*DEVICE, "histograms"), None, "no member histograms"),
     ((*DEVICE, "histograms", "phase", "bins"), 3, "histograms.phase has no bins"),
-    ((*DEVICE, "histograms", "latency_aligned", "bins"), [[10.25, 1]], "latency_aligned: bin 0 is none of the target's"),
-    ((*DEVICE, "histograms", "latency_aligned", "bins"), [["10.24", 1]], "latency_aligned: bin 0 is none of the target's"),
-    ((*DEVICE, "histograms", "phase", "bins"), [[512, 1], [512, 2]], "phase: bin 1 is none of the target's"),
+    ((*DEVICE, "histograms", "latency_aligned", "bins"), [[10.25, 1]], "latency_aligned: bin 0 does not match the target's"),
+    ((*DEVICE, "histograms", "latency_aligned", "bins"), [["10.24", 1]], "latency_aligned: bin 0 does not match the target's"),
+    ((*DEVICE, "histograms", "phase", "bins"), [[512, 1], [512, 2]], "phase: bin 1 does not match the target's"),
     ((*DEVICE, "targets", 0, "mode"), None, "target 0 lacks index, mode"),
     ((*DEVICE, "targets"), None, "no array targets"),
 ])
