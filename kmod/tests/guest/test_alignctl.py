@@ -74,7 +74,7 @@ def test_detach_waits_a_moment_for_a_program_that_only_looks(rig):
     with rig.brd() as ram:
         with attached(ram) as device:
             with Disk(device.path):
-                assert "a program has it open" in alignctl("detach", device.name, status=BUSY).stderr
+                assert "a program has the device open" in alignctl("detach", device.name, status=BUSY).stderr
                 looked_at = subprocess.Popen([ALIGNCTL, "detach", device.name])
                 time.sleep(0.5)
             assert looked_at.wait() == FINE

@@ -237,7 +237,7 @@ def test_events_that_come_too_fast_are_counted_as_lost(rig, tmp_path):
     assert lost["writes"] > 0 and found["writes"] + lost["writes"] == count
     assert lost["requests"] > 0 and found["requests"] + lost["requests"] == count
     assert found["lost"] == sum(lost.values()) and lost["skipped"] == 0
-    assert f"{found['lost']} events of --requests are lost, they came too fast for the buffer" in recording.errors
+    assert f"{found['lost']} events of --requests are lost, because the buffer was full" in recording.errors
     # What is there is whole, and what is not whole is said to be.
     assert found["writes"] == sum(shape["count"] for shape in found["shapes"]) + found["incomplete"] + found["unfinished"]
     assert all((sizes(shape), shape["start"]) == ([512], 512) for shape in found["shapes"])

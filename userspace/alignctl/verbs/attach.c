@@ -121,7 +121,7 @@ static int attach_lines(const struct attach_arguments *arguments)
 	} else if (!line) {
 		aligntab_free(&tab);
 		aligntab_read(&tab, false);
-		message_error("--tab %s: " ALIGNTAB_FILE " has no good line of this name",
+		message_error("--tab %s: " ALIGNTAB_FILE " has no valid line of this name",
 			      arguments->tab);
 		result = ALIGNCTL_USAGE;
 	} else {
@@ -206,7 +206,7 @@ static int check_together(const struct attach_arguments *arguments,
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments->online && (lines || arguments->persist)) {
-		message_error("--online: does not apply to --tab and --persist, as the next table of DEV ends it; leave it out");
+		message_error("--online: does not apply to --tab and --persist, as the next table of DEV replaces align; leave it out");
 		return ALIGNCTL_USAGE;
 	}
 	if (arguments->timeout_given && !arguments->tab) {

@@ -141,7 +141,7 @@ static int find(const char *path, dev_t *devno, bool *image)
 	*image = S_ISREG(found.st_mode);
 	if (*image || S_ISBLK(found.st_mode))
 		return ALIGNCTL_FINE;
-	message_error("%s: neither a block device nor an image of one", path);
+	message_error("%s: neither a block device nor a disk image", path);
 	return ALIGNCTL_USAGE;
 }
 
@@ -315,7 +315,7 @@ static int judge_recording(const struct stack *stack,
 
 	if (layer == stack->nr ||
 	    !judgement_place(stack, judgement, layer, &place)) {
-		message_error("%s: where its blocks begin is not known; give --physical and --offset",
+		message_error("%s: the first boundary of its blocks is not known; give --physical and --offset",
 			      operand);
 		return ALIGNCTL_USAGE;
 	}
@@ -389,7 +389,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (!options.recording &&
 	    (options.choice.disk || options.choice.columns ||
 	     options.choice.from != TRACE_NR_READABLE)) {
-		message_error("--from, --disk, --columns: apply to --recording; give it, too");
+		message_error("--from, --disk, --columns: apply to --recording; give --recording, too");
 		return ALIGNCTL_USAGE;
 	}
 	result = choice_options_check(&options.choice);

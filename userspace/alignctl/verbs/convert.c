@@ -70,7 +70,7 @@ static int check_one(int nr, char **sources)
 	for (i = 1; i < nr; i++) {
 		if (blktrace_same(sources[0], sources[i]))
 			continue;
-		message_error("convert: %s and %s are no files of one blktrace; convert one trace at a time",
+		message_error("convert: %s and %s do not belong to one blktrace; convert one trace at a time",
 			      sources[0], sources[i]);
 		return ALIGNCTL_USAGE;
 	}

@@ -73,7 +73,7 @@ static int empty(const struct dm_align *device, bool force)
 		return ALIGNCTL_FINE;
 	mode_report_degraded(device->name, dm_align_degraded(device));
 	if (!force) {
-		message_error("%s: detach would lose these writes; use --force to detach all the same",
+		message_error("%s: detach would lose these acknowledged writes; use --force to detach all the same",
 			      device->name);
 		return ALIGNCTL_BUSY;
 	}
@@ -97,7 +97,7 @@ static int put_back(const struct dm_align *device, bool force)
 	if (result)
 		return result;
 	if (!mapping_to_linear(&online.mapping, &next)) {
-		message_error("%s: has lines in its table that are not of align, so detach cannot put linear back",
+		message_error("%s: its table has lines of other targets than align, so detach cannot put linear back",
 			      device->name);
 		result = ALIGNCTL_IO;
 	} else {
@@ -122,7 +122,7 @@ static int remove_device(const struct dm_align *device, bool force)
 
 	if (device->open_count) {
 		if (!users_known(device, true))
-			message_error("%s: a program has it open; '%s' names the program",
+			message_error("%s: a program has the device open; '%s' names the program",
 				      device->name, users);
 		message_error("%s: is open (count %d); unmount it or close it first",
 			      device->name, device->open_count);

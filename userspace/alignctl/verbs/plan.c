@@ -91,7 +91,7 @@ static int open_device(struct device *device, const struct options *options,
 		       const struct trace_origin *origin)
 {
 	if (options->on && (options->size || options->logical)) {
-		message_error("--%s: --on %s gives it, too; leave one out",
+		message_error("--%s, --on %s: exclude each other; leave one out",
 			      options->size ? "size" : "logical", options->on);
 		return ALIGNCTL_USAGE;
 	}

@@ -287,7 +287,7 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	    (plan->period | plan->length) % device->logical) {
 		message_error("--direct: %s writes %" PRIu64
 			      " bytes each, not a multiple of %s's logical block, %"
-			      PRIu32 " bytes, which the kernel refuses (EINVAL); leave it out",
+			      PRIu32 " bytes, which the kernel refuses (EINVAL); leave --direct out",
 			      w->name, plan->length, device->path,
 			      device->logical);
 		return ALIGNCTL_USAGE;
@@ -310,8 +310,8 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 	}
 	if (plan->start < w->first) {
 		message_error("--start %" PRIu64 ": %s writes %" PRIu32
-			      " bytes before it; give at least that",
-			      plan->start, w->name, w->first);
+			      " bytes before the start; give at least %" PRIu32,
+			      plan->start, w->name, w->first, w->first);
 		return ALIGNCTL_USAGE;
 	}
 	if (workload_random(w) && plan_places_needed(plan) > plan->places) {
@@ -328,7 +328,7 @@ int plan_check_fit(const struct plan *plan, const struct device *device)
 		bool rounds = w->order == WORKLOAD_ROUNDS;
 
 		message_error("%s: too small: %s with --%s %" PRIu64
-			      " needs %" PRIu64 " bytes, but it has %" PRIu64
+			      " needs %" PRIu64 " bytes, but the device has %" PRIu64
 			      "; %s", device->path, w->name,
 			      rounds ? "areas" : "count",
 			      rounds ? plan->places : plan->count, need, have,

@@ -179,7 +179,7 @@ static int check_method(const struct probe_options *options,
 	else if (options->save && !options->write)
 		message_error("--save: nothing is saved without --write START+LENGTH; add it, or leave --save out");
 	else if (options->write && options->plan.span)
-		message_error("--span: --write gives the area; leave it out");
+		message_error("--span: --write gives the area; leave --span out");
 	else if (options->depth && method->in_turn)
 		message_error("--depth: %s makes one request after the other; leave it out",
 			      method->name);

@@ -141,7 +141,7 @@ static void warn_of_feedback(const struct record_options *options)
 	search_below(sys.name, &search);
 	sysfs_device_close(&sys);
 	if (search.found)
-		message_warning("%s: lies on %s itself, so its own writes are recorded; use another disk, or /dev/shm",
+		message_warning("%s: lies on %s itself, so the writes of record are recorded, too; use another disk, or /dev/shm",
 				options->output, options->device->path);
 }
 
@@ -157,7 +157,7 @@ static void report_not_followed(const struct record *record,
 	for (kind = 0; kind < FOLLOW_NR_KINDS; kind++)
 		events += lost->kind[kind];
 	if (events)
-		message_error("%" PRIu64 " events of --requests are lost, they came too fast for the buffer; record with more than --buffer %" PRIu64,
+		message_error("%" PRIu64 " events of --requests are lost, because the buffer was full; record with more than --buffer %" PRIu64,
 			      events, options->buffer_kib);
 	if (full)
 		message_error("%" PRIu64 " writes are not followed: there is room for %" PRIu32 " in flight; record with more than --buffer %" PRIu64,
@@ -166,7 +166,7 @@ static void report_not_followed(const struct record *record,
 		message_error("%" PRIu64 " requests are followed in part: they hold more than %u bios",
 			      (uint64_t)lost->long_requests, FOLLOW_MAX_BIOS);
 	if (followed->skipped)
-		message_error("%" PRIu64 " events of --requests are lost: the kernel did not run the program, as it was at work on that processor",
+		message_error("%" PRIu64 " events of --requests are lost: the kernel skipped the BPF program on a processor that was already running it",
 			      followed->skipped);
 }
 

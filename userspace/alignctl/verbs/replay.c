@@ -183,7 +183,7 @@ static int guard(struct verb_options *options, const struct device *device,
 		because = "as confirmed at the terminal";
 	}
 	if (report.nr && !options->force) {
-		message_error("%s: refused, because replay would overwrite that; another device, or --force %s if nothing on it matters",
+		message_error("%s: refused, because replay would overwrite the device; take another one, or --force %s if nothing on it matters",
 			      device->path, device->path);
 		result = ALIGNCTL_BUSY;
 	} else if (report.nr || (result && options->force)) {
@@ -395,7 +395,7 @@ static int check_source_options(const struct verb_options *options,
 		return ALIGNCTL_USAGE;
 	}
 	if (replay->each && !replay->json) {
-		message_error("--each: is for --json, which has room for all times; add it, or take --histogram FILE");
+		message_error("--each: is for --json, which has room for all times; add --json, or take --histogram FILE");
 		return ALIGNCTL_USAGE;
 	}
 	if (replay->verify_below && replay->no_check) {

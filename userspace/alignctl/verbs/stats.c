@@ -115,7 +115,7 @@ static int check(const struct stats_options *options, size_t nr_names)
 				      "leave out --interval, --compare, --format and --histograms");
 	if (options->json && options->histograms)
 		return options_refuse("histograms", NULL,
-				      "does not apply to --json, which has them");
+				      "does not apply to --json, which has all histograms");
 	if (options->metrics &&
 	    (options->json || options->histograms || options->interval))
 		return options_refuse("format", NULL,

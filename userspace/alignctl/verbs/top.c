@@ -149,7 +149,7 @@ static int check_lost(const struct top_interval *interval,
 		"there is room for %" PRIu64 "; ask for more than --rows %" PRIu64,
 		arguments->rows, arguments->rows);
 	static const char at_work[] =
-		"the kernel did not run the program, as it was at work on that processor; 'alignctl record' misses nothing";
+		"the kernel skipped the BPF program on a processor that was already running it; 'alignctl record' misses nothing";
 
 	if (events->lost)
 		message_error("%" PRIu64 " writes are in no row: %s",
@@ -241,7 +241,7 @@ static int check_options(const struct top_arguments *arguments, size_t nr)
 {
 	if (arguments->once && arguments->count)
 		return options_refuse("once", NULL,
-				      "is a COUNT of 1; leave out one of them");
+				      "means a COUNT of 1; leave out --once or COUNT");
 	if (arguments->output && !arguments->metrics)
 		return options_refuse("output", arguments->output,
 				      "is for metrics; add --format prometheus");

@@ -30,7 +30,7 @@ void unit_note(const struct device *device, uint32_t block, bool probed)
 	    !(probed && taken->source == UNIT_MEASURED))
 		message_warning("%s: its unit is %" PRId64
 				" bytes, by %s, not %" PRIu32
-				"; --physical %" PRId64 " takes it",
+				"; --physical %" PRId64 " uses this unit",
 				device->path, bytes,
 				unit_source_name(taken->source), block, bytes);
 	warn_of_sources(device, &unit);

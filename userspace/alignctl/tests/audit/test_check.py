@@ -559,7 +559,7 @@ def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
 
 @pytest.mark.parametrize("arguments, said", [
     (["/nonexistent"], "/nonexistent: No such file or directory"),
-    (["/"], "/: neither a block device nor an image of one"),
+    (["/"], "/: neither a block device nor a disk image"),
     (["--physical", "1000"], "--physical 1000: must be a power of two from 512 to 1048576"),
     (["--logical", "131072"], "--logical 131072: must be a power of two from 512 to 65536"),
     (["--offset", "5"], "--offset 5: must be a multiple of 512"),

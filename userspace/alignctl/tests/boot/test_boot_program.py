@@ -300,7 +300,7 @@ def run(tree, *arguments):
     (["attach", "--all", "--persist"], "--persist: does not apply to --all"),
     (["attach", "--all", "--timeout", "3"], "only --tab waits"),
     (["attach", "--tab", "x", "--timeout", "86401"], "--timeout 86401: must be seconds, at most 86400"),
-    (["attach", "--tab", "x"], "--tab x: /etc/aligntab has no good line of this name"),
+    (["attach", "--tab", "x"], "--tab x: /etc/aligntab has no valid line of this name"),
     (["boot"], "needs generator"), (["boot", "stop"], "needs generator")])
 def test_words_that_do_not_go_together_are_refused(tree, arguments, words):
     refused = run(tree, *arguments)
@@ -310,7 +310,8 @@ def test_words_that_do_not_go_together_are_refused(tree, arguments, words):
 def test_a_wrong_line_is_named_where_it_is_the_one_that_is_wanted(tree):
     tree.aligntab("bad UUID=1 mode=fast\n")
     refused = run(tree, "attach", "--tab", "bad")
-    assert refused.returncode == USAGE and "aligntab:1: mode=fast: must be" in refused.stderr and "no good line" in refused.stderr
+    assert refused.returncode == USAGE
+    assert "aligntab:1: mode=fast: must be" in refused.stderr and "no valid line" in refused.stderr
 
 
 def test_lines_are_completed_by_their_names(tree):

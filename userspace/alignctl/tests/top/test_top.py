@@ -23,7 +23,7 @@ USAGE = 2
     (["x", "--rows", "5bytes"], ["--rows 5bytes", "unknown unit 'bytes'"]),
     (["x", "--interval", "0"], ["--interval 0: must be a number of seconds"]),
     (["x", "--interval", "1", "0"], ["--interval: COUNT is 0; it must be at least 1"]),
-    (["x", "--once", "--interval", "1", "2"], ["--once: is a COUNT of 1"]),
+    (["x", "--once", "--interval", "1", "2"], ["--once: means a COUNT of 1"]),
     (["--format", "influx"], ["--format influx", "prometheus"]),
     (["--format", "prometheus"], ["--format: has one document", "--output FILE", "--once"]),
     (["--format", "prometheus", "--interval", "1", "2"], ["--format: has one document"]),

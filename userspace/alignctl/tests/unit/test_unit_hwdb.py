@@ -173,7 +173,7 @@ def test_attach_offers_the_unit(database, machine, loop, arguments, block):
         done = database.run(machine, "attach", loop, *arguments)
     finally:
         os.close(held)
-    said = (f"alignctl: warning: {loop}: its unit is 4096 bytes, by hwdb, not {block}; --physical 4096 takes it\n"
+    said = (f"alignctl: warning: {loop}: its unit is 4096 bytes, by hwdb, not {block}; --physical 4096 uses this unit\n"
             f"alignctl: warning: {loop}: sources disagree about its unit, and the first is taken: hwdb (ALIGNCTL_UNIT) 4096, "
             f"kernel (physical_block_size) 512\n")
     assert done.returncode == BUSY
@@ -187,7 +187,7 @@ def test_plan_and_probe_say_that_sources_disagree(database, machine, loop):
             "kernel (physical_block_size) 512\n")
     done = database.run(machine, "plan", "w512", "--on", loop, "--count", "9", "--json")
     assert done.returncode == FINE and json.loads(done.stdout)["physical_block_size"] == 512
-    assert said in done.stderr and "by hwdb, not 512; --physical 4096 takes it" in done.stderr
+    assert said in done.stderr and "by hwdb, not 512; --physical 4096 uses this unit" in done.stderr
     assert not database.run(machine, "plan", "w512", "--on", loop, "--count", "9", "--physical", "4K", "--offset", "0").stderr
     done = database.run(machine, "probe", "block-size", loop, "--dry-run")
     assert said in done.stderr

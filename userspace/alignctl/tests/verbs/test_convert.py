@@ -25,7 +25,7 @@ ROWS = "time_ns,op,offset,bytes,flags\n0,write,512,4096,fua\n5,flush,,,\n"
     (["{old}", "--output", "-"], ['--output "-"', "must name a file, not standard output\n"]),
     (["{old}", "--output", "/dev/stdout"], ["/dev/stdout", "not overwritten; name another file"]),
     (["{old}", "--output", "{old}"], ["{old}", "not overwritten; remove it or name another file"]),
-    (["{old}", "{new}", "--output", "{new}"], ["{old} and {new} are no files of one blktrace", "one trace at a time"]),
+    (["{old}", "{new}", "--output", "{new}"], ["{old} and {new} do not belong to one blktrace", "one trace at a time"]),
     (["{old}", "--output", "{new}", "--to", "blktrace"], ["--to blktrace: must be recording, fio or csv"]),
     (["{old}", "--output", "{new}", "--from", "cvs"],
      ["--from cvs: must be recording, fio, blktrace, blkparse, csv, msr, ", "; did you mean 'csv'?"]),
@@ -142,4 +142,4 @@ def test_the_files_of_a_blktrace_are_one_trace(tmp_path):
     assert documents[0]["operations"] == documents[1]["operations"] and documents[0]["requests"] > 10
     other = shutil.copy(members[0], tmp_path / "other.blktrace.0")
     refused = alignctl("convert", members[0], other, "--output", tmp_path / "new")
-    assert refused.returncode == USAGE and "no files of one blktrace" in refused.stderr
+    assert refused.returncode == USAGE and "do not belong to one blktrace" in refused.stderr
