@@ -402,5 +402,5 @@ def test_what_is_missing_is_named(rig):
                      ALIGNCTL, "top", path, "--once", ok=False)
         assert nobody.returncode == IO and "CAP_BPF is missing" in nobody.stderr
         alone = run(ALIGNCTL, "top", path, "--once", "--json")
-        assert "write-back is not told by cgroup" in alone.stderr
+        assert "write-back is not counted by cgroup" in alone.stderr
         assert json.loads(alone.stdout)["writeback_by_cgroup"] is False

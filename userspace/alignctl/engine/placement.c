@@ -63,7 +63,7 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 	if (request->file)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			": is for file %" PRIu32
-			" of the trace, but a replay has one device; choose one with --disk",
+			" of the trace, but a replay has one device; choose a file with --disk",
 			trace_op_names[request->op], request->bytes,
 			request->offset, request->file + 1);
 	if (p->labelled && place % PATTERN_SECTOR)

@@ -46,7 +46,7 @@ int programs_check_disk(const struct device *device, const char *option)
 
 	if (!access(queues, F_OK))
 		return ALIGNCTL_FINE;
-	message_error("%s: has no requests of its own, as a device made of others; leave out --%s, or name a disk below it",
+	message_error("%s: a stacked device has no requests of its own; leave out --%s, or name a disk below it",
 		      device->path, option);
 	return ALIGNCTL_USAGE;
 }
@@ -140,7 +140,7 @@ int programs_find_range(const struct device *device,
 	if (!sysfs_devno(sys->disk_dir, "dev", &disk) ||
 	    (sys->partition && (!sysfs_number(sys->dir, "start", &start) ||
 				start < 0 || !device->sectors))) {
-		message_error("%s: cannot read where it begins", sys->dir);
+		message_error("%s: cannot read the start of the device", sys->dir);
 		return ALIGNCTL_IO;
 	}
 	if (!device_offset_for(device, device->physical, &offset))
@@ -150,7 +150,7 @@ int programs_find_range(const struct device *device,
 					    device->logical, offset, 0,
 					    device->sectors);
 	if (wrong) {
-		message_error("%s: %s; name the disk below it", device->path,
+		message_error("%s: %s; name the disk below this device", device->path,
 			      wrong);
 		return ALIGNCTL_USAGE;
 	}

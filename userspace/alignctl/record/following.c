@@ -96,7 +96,7 @@ int following_open(struct following **result, struct followed *followed,
 	following->followed = followed;
 	if (!start(following, buffer_kib)) {
 		status = programs_refuse("record",
-					 "the kernel does not take the programs of --requests");
+					 "cannot load the BPF programs of --requests");
 		following_close(following);
 		return status;
 	}
@@ -111,7 +111,7 @@ int following_read(struct following *following)
 	if (taken >= 0)
 		return ALIGNCTL_FINE;
 	errno = -taken;
-	return programs_refuse("record", "events of --requests cannot be read");
+	return programs_refuse("record", "cannot read events of --requests");
 }
 
 int following_end(struct following *following)
@@ -135,7 +135,7 @@ int following_end(struct following *following)
 		return result;
 	if (bpf_map_lookup_elem(programs_map_fd(programs, "lost"), &first,
 				&followed->lost))
-		return programs_refuse("record", "a map cannot be read");
+		return programs_refuse("record", "cannot read a BPF map");
 	followed->skipped =
 		programs_missed(programs, "bio_queue", OBSERVED_ARRIVAL) +
 		programs_missed(programs, "rq_issue", OBSERVED_ISSUE);

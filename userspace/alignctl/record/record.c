@@ -88,7 +88,7 @@ static int set_range(struct recorder *recorder)
 		return ALIGNCTL_FINE;
 	if (!sysfs_number(sys->dir, "start", &start) || start < 0 ||
 	    !recorder->options->device->sectors) {
-		message_error("%s: cannot read where the partition begins",
+		message_error("%s: cannot read the start of the partition",
 			      sys->dir);
 		return ALIGNCTL_IO;
 	}

@@ -90,7 +90,7 @@ static int look(const struct replay_state *state, struct source *source,
 		return ALIGNCTL_IO;
 	}
 	if (device->sectors << ALIGN_SECTOR_SHIFT < state->placement.bytes) {
-		message_error("%s: has %" PRIu64 " bytes, and the replay was on %"
+		message_error("%s: has %" PRIu64 " bytes, but the replay was on a device of %"
 			      PRIu64, device->path,
 			      device->sectors << ALIGN_SECTOR_SHIFT,
 			      state->placement.bytes);
@@ -110,12 +110,12 @@ static int open_source(const struct replay_state *state, struct source *source)
 
 	if (!state->plan.workload && !replay_state_trace_unchanged(state)) {
 		message_error("%s: is for %s with %" PRIu64
-			      " bytes, and that is not there any more, or was changed since",
+			      " bytes, which is missing or has changed since",
 			      state->path, state->source, state->trace_bytes);
 		return ALIGNCTL_USAGE;
 	}
 	if (!replay_state_labelled(state)) {
-		message_error("%s: %s writes parts of sectors, which cannot say who wrote them; --phase check compares a run that ended",
+		message_error("%s: %s writes parts of sectors, which carry no label; --phase check compares a run that ended",
 			      state->path, state->source);
 		return ALIGNCTL_USAGE;
 	}

@@ -75,7 +75,7 @@ int replay_resume(struct replay *replay, const char *path, bool check)
 	if (!state.prepared)
 		result = refuse(path, "is of a replay without phases; alignctl replay --check STATE reads it, and --phase prepare starts anew");
 	else if (!check && state.done.issued)
-		result = refuse(path, "was run already, and a second run could not be told from the first; --phase prepare starts anew");
+		result = refuse(path, "was run already, and check cannot tell a second run from the first; --phase prepare starts anew");
 	else if (check && state.done.issued == REPLAY_STATE_NOT_KNOWN)
 		result = refuse(path, "the run did not end; alignctl replay --check STATE says what it left, and --phase prepare starts anew");
 	if (!result) {

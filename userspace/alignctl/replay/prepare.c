@@ -135,7 +135,7 @@ int replay_still_prepared(const struct replay *replay)
 	    label.sector == sector && label.run == replay->mark)
 		return ALIGNCTL_FINE;
 	message_error("%s: sector %" PRIu64
-		      " does not hold what --phase prepare wrote; prepare again",
+		      " does not hold the content that --phase prepare wrote; prepare again",
 		      replay->device->path, sector);
 	return ALIGNCTL_BUSY;
 }

@@ -127,7 +127,7 @@ static int check_way_back(const struct replay *replay)
 
 	if (source_has_way_back(source) || !is_read_again(replay))
 		return ALIGNCTL_FINE;
-	message_error("%s: a pipe can be read once; the check of the data reads the trace again, and so do --scan, --scale and --dry-run: save it to a file, or --no-check",
+	message_error("%s: a pipe can be read once; the check of the data reads the trace again, and so do --scan, --scale and --dry-run: save the trace to a file, or give --no-check",
 		      source->name);
 	return ALIGNCTL_USAGE;
 }
@@ -151,7 +151,7 @@ static int check_below(const struct replay *replay)
 			      path, device->path);
 		result = ALIGNCTL_USAGE;
 	} else if (below.sectors < device->sectors) {
-		message_error("--verify-below %s: smaller than %s, so it is not below all of that",
+		message_error("--verify-below %s: smaller than %s, so it cannot hold all of its sectors",
 			      path, device->path);
 		result = ALIGNCTL_USAGE;
 	}
@@ -185,8 +185,8 @@ int replay_fit(struct replay *replay)
 	};
 	if (facts.end_known && facts.end > bytes &&
 	    options->how == PLACEMENT_EXACT) {
-		message_error("%s: reaches to byte %" PRIu64 ", and %s has %"
-			      PRIu64 "; --wrap or --scale",
+		message_error("%s: reaches to byte %" PRIu64 ", but %s has %"
+			      PRIu64 " bytes; use --wrap or --scale",
 			      replay->source.name, facts.end,
 			      replay->device->path, bytes);
 		return ALIGNCTL_USAGE;

@@ -169,14 +169,14 @@ int top_open(struct top **result, const struct top_options *options)
 	for (i = 0; !status && i < NR_INNER; i++) {
 		top->inner[i] = make_inner(top, i);
 		if (top->inner[i] < 0)
-			status = refuse("the kernel makes no map");
+			status = refuse("cannot create a BPF map");
 	}
 	if (!status && !start(top, &range)) {
 		/* a kernel that does not let calls be watched still has events */
 		programs_close(&top->programs);
 		top->knows_direct = false;
 		if (!start(top, &range))
-			status = refuse("the kernel does not take the programs");
+			status = refuse("cannot load the BPF programs");
 	}
 	if (status) {
 		top_close(top);
@@ -307,7 +307,7 @@ int top_read(struct top *top, struct top_interval *interval)
 				close(next);
 			while (i--)
 				close(full[i]);
-			return refuse("the kernel makes no map");
+			return refuse("cannot create a BPF map");
 		}
 		top->inner[i] = next;
 	}
@@ -324,7 +324,7 @@ int top_read(struct top *top, struct top_interval *interval)
 	for (i = 0; i < NR_INNER; i++)
 		close(full[i]);
 	if (!read) {
-		refuse("a map cannot be read");
+		refuse("cannot read a BPF map");
 		top_interval_free(interval);
 		return ALIGNCTL_IO;
 	}

@@ -305,11 +305,11 @@ int disks_open(struct disks **result, bool by_cgroup)
 	if (disks->processors <= 0)
 		status = refuse("the number of processors is not known");
 	if (!status && !load(disks))
-		status = refuse("the kernel does not take the programs");
+		status = refuse("cannot load the BPF programs");
 	if (!status)
 		status = follow(disks);
 	if (!status && !programs_attach(&disks->programs))
-		status = refuse("the kernel does not take the programs");
+		status = refuse("cannot load the BPF programs");
 	if (status) {
 		disks_close(disks);
 		return status;

@@ -388,10 +388,10 @@ static void text_classes(const struct top_report *report,
 void top_report_notes(const struct top_report *report)
 {
 	if (report->names->no_cgroups)
-		message_warning("write-back is not told by cgroup: %s",
+		message_warning("write-back is not counted by cgroup: %s",
 				report->names->no_cgroups);
 	if (!report->direct)
-		message_warning("the file of direct writes is not shown: this kernel does not let system calls be watched");
+		message_warning("the file of direct writes is not shown: this kernel cannot trace system calls");
 }
 
 void top_report_text(const struct top_report *report,

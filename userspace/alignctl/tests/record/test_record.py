@@ -99,7 +99,7 @@ def test_what_has_no_requests_of_its_own_is_refused(machine, tmp_path):
     root, node = machine
     done = alignctl("record", "--requests", node, "--output", tmp_path / "new", sysroot=root)
     assert done.returncode == USAGE and not (tmp_path / "new").exists()
-    assert f"{node}: has no requests of its own, as a device made of others; leave out --requests, " \
+    assert f"{node}: a stacked device has no requests of its own; leave out --requests, " \
         "or name a disk below it\n" in done.stderr
 
 

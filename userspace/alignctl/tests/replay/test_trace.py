@@ -504,7 +504,7 @@ def test_a_state_whose_trace_changed_is_refused(disk, trace, tmp_path):
     for changed in (text + "7000,flush,0,0\n", text.replace("write,9,8", "write,8,8")):
         path.write_text(changed)
         failed = alignctl("replay", "--check", state)
-        assert failed.returncode == USAGE and "not there any more" in failed.stderr
+        assert failed.returncode == USAGE and "is missing or has changed" in failed.stderr
 
 
 def test_an_option_that_a_check_of_a_state_has_no_use_for_is_refused(disk, trace, tmp_path):
