@@ -96,13 +96,14 @@ static char *cut_power(struct drive *drive, const struct words *w)
 		if ((value = value_of(word, "at"))) {
 			if (!parse_number(value, &how.at) || how.at == 0)
 				return refused("%s: give the number of the "
-					       "request that power goes with: 1 "
-					       "for the next one", word);
+					       "request at which power fails: "
+					       "1 for the next one", word);
 		} else if ((value = value_of(word, "after"))) {
 			if (!parse_number(value, &how.after) || how.after == 0)
-				return refused("%s: give how many requests are "
-					       "to end before power goes: 1 for "
-					       "the next that ends", word);
+				return refused("%s: give the number of "
+					       "requests that end before power "
+					       "fails: 1 for the next that ends",
+					       word);
 		} else if ((value = value_of(word, "tear"))) {
 			if (!parse_tear(value, &how.tear))
 				return refused("%s: give none, sector or block",
@@ -142,10 +143,11 @@ static char *fail(struct drive *drive, const struct words *w)
 	    count > UINT64_MAX / SECTOR_SIZE ||
 	    first > UINT64_MAX / SECTOR_SIZE - count)
 		return refused("fail %s %s %s: give read or write, the first "
-			       "sector and how many, such as fail write 64 8",
+			       "sector and the number of sectors, such as "
+			       "fail write 64 8",
 			       w->word[1], w->word[2], w->word[3]);
 	if (drive_fail(drive, read ? OP_READ : OP_WRITE, first, count) < 0)
-		return refused("no memory");
+		return refused("no memory for this range of sectors");
 	return done();
 }
 
@@ -211,7 +213,7 @@ char *command_run(struct drive *drive, const char *line)
 		if (strcmp(w.word[0], commands[i].name) != 0)
 			continue;
 		if (commands[i].alone && w.count > 1)
-			return refused("%s: takes nothing behind it, such as %s",
+			return refused("%s: takes no arguments, such as %s",
 				       w.word[0], w.word[1]);
 		return commands[i].run(drive, &w);
 	}

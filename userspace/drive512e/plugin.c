@@ -373,7 +373,7 @@ static int drive512e_after_fork(void)
 
 	if (err) {
 		errno = err;
-		nbdkit_error("control=%s: cannot start its thread: %m",
+		nbdkit_error("control=%s: cannot start the control thread: %m",
 			     params.control);
 		return -1;
 	}

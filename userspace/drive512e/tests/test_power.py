@@ -451,11 +451,11 @@ def test_requests_on_failing_sectors_fail_until_they_are_healed():
     ("power cut before=3", ["before=3", "at=, after=, tear= and seed="]),
     ("fail", ["fail", "fail write 64 8"]),
     ("fail flush 0 1", ["fail flush 0 1", "read or write"]),
-    ("fail write 0 0", ["fail write 0 0", "how many"]),
+    ("fail write 0 0", ["fail write 0 0", "number of sectors"]),
     ("fail write x 1", ["fail write x 1", "first sector"]),
-    ("fail read 0 18446744073709551615", ["how many"]),
-    ("heal 5", ["heal", "nothing behind it", "5"]),
-    ("stats all", ["stats", "nothing behind it"]),
+    ("fail read 0 18446744073709551615", ["number of sectors"]),
+    ("heal 5", ["heal", "takes no arguments", "5"]),
+    ("stats all", ["stats", "takes no arguments"]),
     ('say "\\', ["say", "unknown command"]),
 ])
 def test_refuses_a_bad_command_with_the_way_out(command, words):
