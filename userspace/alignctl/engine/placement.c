@@ -74,7 +74,7 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 	if (!(transfer && p->buffered) && place % p->logical)
 		return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			": not a multiple of the logical block, %" PRIu32
-			" bytes; use %sa device with a smaller one",
+			" bytes; use %sa device with smaller logical blocks",
 			trace_op_names[request->op], request->bytes,
 			request->offset, p->logical,
 			transfer ? "--buffered or " : "");

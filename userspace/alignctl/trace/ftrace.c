@@ -204,7 +204,7 @@ static int choose_events(struct trace *trace)
 	else if (seen[EVENT_ISSUED])
 		ftrace->kind = EVENT_ISSUED;
 	if (seen[EVENT_QUEUED] && seen[EVENT_ISSUED] && !trace->told_events)
-		message_warning("%s: has block_bio_queue and block_rq_issue; block_bio_queue is read, writes as issued",
+		message_warning("%s: has block_bio_queue and block_rq_issue; only block_bio_queue is read: writes as issued",
 				trace->input.path);
 	trace->told_events |= seen[EVENT_QUEUED];
 	return trace_input_rewind(&trace->input);

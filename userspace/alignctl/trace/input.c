@@ -59,7 +59,7 @@ bool trace_input_has_way_back(const struct trace_input *input)
 int trace_input_rewind(struct trace_input *input)
 {
 	if (lseek(input->fd, 0, SEEK_SET)) {
-		message_error("%s: cannot be read a second time: %s; save it to a file first",
+		message_error("%s: cannot be read a second time: %s; save the trace to a file first",
 			      input->path, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}

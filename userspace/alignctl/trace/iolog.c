@@ -206,7 +206,7 @@ static enum trace_next take_request(struct trace *trace, uint32_t action,
 		if (log->version == 3)
 			return trace_refuse(trace, "wait: not known in version 3, whose lines have times");
 		if (!trace->facts.timed)
-			return trace_refuse(trace, "wait: a log that waits cannot be read from a pipe; save it to a file first");
+			return trace_refuse(trace, "wait: a log that waits cannot be read from a pipe; save the log to a file first");
 		if (request->offset > UINT64_MAX / NS_PER_MS)
 			return trace_refuse(trace, "wait \"%s\": must be a number of milliseconds",
 					    words[2]);

@@ -198,7 +198,7 @@ static int set_format(struct trace *trace)
 		return ALIGNCTL_FINE;
 	}
 	if (wanted == TRACE_NR_READABLE && found == TRACE_NR_READABLE) {
-		message_error("%s: unknown format; name it with --from, or the columns of a table with --columns",
+		message_error("%s: unknown format; name the format with --from, or the columns of a table with --columns",
 			      trace->input.path);
 		return ALIGNCTL_USAGE;
 	}
@@ -464,7 +464,7 @@ enum trace_next trace_end_queued(struct trace *trace,
 	if (trace->issued || trace->seen_queued || !trace->seen_issued)
 		return TRACE_END;
 	if (!trace_has_way_back(trace)) {
-		message_error("%s: has issued (D) events and no queued (Q) ones: save it to a file, which can be read twice",
+		message_error("%s: has issued (D) events and no queued (Q) ones: save the trace to a file, which can be read twice",
 			      trace->input.path);
 		return TRACE_BROKEN;
 	}
@@ -644,7 +644,7 @@ static enum trace_next end(struct trace *trace)
 	message_error("%s: has no request to disk %s; %s", trace->input.path,
 		      trace->choice.disk, trace->files.nr_named ?
 		      "choose one with --disk" :
-		      "it names no disks; leave --disk out");
+		      "the trace names no disks; leave --disk out");
 	if (trace->files.nr_named)
 		list_disks(trace);
 	return TRACE_BROKEN;

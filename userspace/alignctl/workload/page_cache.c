@@ -207,7 +207,7 @@ static int use_block(struct page_cache *cache, uint64_t block, bool whole,
 	int result = 0;
 
 	if (!stretch) {
-		message_error("page cache: requests in more than %u stretches of %u blocks, the limit; make fewer, or drop --buffered",
+		message_error("page cache: requests in more than %u stretches of %u blocks, the limit; replay fewer requests, or drop --buffered",
 			      PAGE_CACHE_MAX_STRETCHES, STRETCH_BLOCKS);
 		return ALIGNCTL_USAGE;
 	}

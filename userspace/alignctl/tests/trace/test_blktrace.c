@@ -225,7 +225,7 @@ static void issued_alone_in_a_pipe(void)
 	trace_keep_messages();
 	CHECK(trace_drain("-", NULL, 0) < 0, "refused");
 	said = trace_kept_messages();
-	CHECK(strstr(said, "standard input: has issued (D) events and no queued (Q) ones: save it to a file"),
+	CHECK(strstr(said, "standard input: has issued (D) events and no queued (Q) ones: save the trace to a file"),
 	      "%s", said);
 	dup2(standard, STDIN_FILENO);
 	close(standard);

@@ -136,7 +136,7 @@ static void queued_first(void)
 		       QUEUE "8,0 W 1 + 8 [a]\n"
 		       QUEUE "8,0 W 9 + 8 [a]\n", r, 2);
 	CHECK(r[0].offset == 512 && r[1].offset == 4608, "bios");
-	expect_warning(both, "block_bio_queue is read, writes as issued");
+	expect_warning(both, "block_bio_queue is read: writes as issued");
 	queued = said_of(QUEUE "8,0 W 1 + 8 [a]\n", r, 1);
 	CHECK(!*queued, "%s", queued);
 	issued = said_of(ISSUE "8,0 W 0 () 4 + 16 [a]\n", r, 1);

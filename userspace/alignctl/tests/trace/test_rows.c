@@ -188,7 +188,7 @@ static void only_by_name(void)
 
 	trace_folder_open();
 	trace_expect_refused_as(trace_text("t", text), &TRACE_ANY,
-				"unknown format; name it with --from, or the columns of a table with --columns");
+				"unknown format; name the format with --from, or the columns of a table with --columns");
 	CHECK(trace_drain_as(trace_text("t", text), &choice, r, 2) == 2 &&
 	      r[0].op == TRACE_WRITE && r[1].op == TRACE_READ &&
 	      r[1].time_ns == 2000000000, "tencent");
@@ -479,7 +479,7 @@ static void many_disks(void)
 	}
 	/* of a trace of one format that names none, none is listed */
 	trace_expect_refused_as(trace_fixture("vscsi-1"), &choice,
-				"has no request to disk w; it names no disks; leave --disk out");
+				"has no request to disk w; the trace names no disks; leave --disk out");
 	trace_folder_close();
 }
 

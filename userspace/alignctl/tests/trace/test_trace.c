@@ -344,7 +344,7 @@ static void what_is_no_trace(void)
 	said = trace_kept_messages();
 	CHECK(strstr(said, "/.: is a folder; a trace is a file\n"), "%s", said);
 	CHECK(strstr(said, "/none: cannot be read: No such file"), "%s", said);
-	CHECK(strstr(said, "/t: unknown format; name it with --from, or the columns of a table with --columns"), "%s", said);
+	CHECK(strstr(said, "/t: unknown format; name the format with --from, or the columns of a table with --columns"), "%s", said);
 	trace_folder_close();
 }
 
@@ -367,7 +367,7 @@ static void a_pipe(void)
 	trace_keep_messages();
 	CHECK(trace_rewind(trace) == ALIGNCTL_USAGE, "rewind");
 	said = trace_kept_messages();
-	CHECK(!strcmp(said, "alignctl: standard input: cannot be read a second time: Illegal seek; save it to a file first\n"),
+	CHECK(!strcmp(said, "alignctl: standard input: cannot be read a second time: Illegal seek; save the trace to a file first\n"),
 	      "%s", said);
 	trace_close(trace);
 	dup2(standard, STDIN_FILENO);

@@ -61,7 +61,7 @@ static void refusals(void)
 	trace_expect_refused(trace_bytes("t", all, size - 1),
 			     "byte 160: the file is truncated in a record of 32 bytes");
 	trace_expect_refused(changed(2, 14, &version, sizeof(version)),
-			     "unknown format; name it with --from, or the columns of a table with --columns");
+			     "unknown format; name the format with --from, or the columns of a table with --columns");
 	trace_expect_refused_as(changed(2, 14, &version, sizeof(version)),
 				&choice, "byte 64: not a record of version 1");
 	trace_expect_refused(changed(0, 16, &large, sizeof(large)),
