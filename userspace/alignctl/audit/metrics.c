@@ -36,19 +36,19 @@ struct metric {
 /* alignctl(8) has the same texts. */
 static const struct metric metrics[METRIC_NR] = {
 	[METRIC_BUILD] = { "build_info", NULL,
-		"1, with the version of alignctl" },
+		"1, with the version of alignctl", false },
 	[METRIC_TIME] = { "timestamp", "seconds",
-		"when check answered, since 1970" },
+		"when check answered, since 1970", false },
 	[METRIC_DISK] = { "disk_info", NULL,
-		"1, with the identity of a disk and the source of its block" },
+		"1, with the identity of a disk and the source of its block", false },
 	[METRIC_PHYSICAL] = { "physical_block", "bytes",
-		"physical block by which a disk and all on it is judged" },
+		"physical block by which a disk and all on it is judged", false },
 	[METRIC_SHIFT] = { "shift", "bytes",
-		"bytes from a boundary to the start of the worst layer" },
+		"bytes from a boundary to the start of the worst layer", false },
 	[METRIC_FINDINGS] = { "findings", NULL,
 		"findings of a kind about a layer", true },
 	[METRIC_UNREAD] = { "unread", NULL,
-		"1 for what could not be read, with the reason" },
+		"1 for what could not be read, with the reason", false },
 };
 
 /* Return the name behind PREFIX, for free(). */

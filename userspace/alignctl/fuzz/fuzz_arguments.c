@@ -18,6 +18,7 @@
 #include "device/resize.h"
 #include "fuzz.h"
 #include "top/counting.h"
+#include "top/disks.h"
 #include "trace/convert.h"
 #include "trace/trace.h"
 #include "verbs/verbs.h"
@@ -216,6 +217,16 @@ int __wrap_top_open(struct top **top, const struct top_options *options)
 	FUZZ_CHECK(options->device->block && !options->drive);
 	FUZZ_CHECK(options->rows && options->rows <= TOP_MAX_ROWS);
 	*top = NULL;
+	return ALIGNCTL_IO;
+}
+
+int __wrap_disks_open(struct disks **disks, bool by_cgroup);
+
+/* Load no programs into the kernel. */
+int __wrap_disks_open(struct disks **disks, bool by_cgroup)
+{
+	(void)by_cgroup;
+	*disks = NULL;
 	return ALIGNCTL_IO;
 }
 
