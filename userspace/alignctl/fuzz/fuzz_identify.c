@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The SCSI pages with a drive's Identify data, and with its serial number. */
+/* The SCSI pages with a drive's Identify data, serial number and rotation. */
 #include "fuzz_header.h"
 #include "unit/decode.h"
 
@@ -13,6 +13,13 @@ static void check_text(char *text, size_t most)
 	for (i = 0; i < length; i++)
 		FUZZ_CHECK(text[i] >= ' ' && text[i] <= '~');
 	free(text);
+}
+
+/* Check a rotation rate: none, or one that the standards allow. */
+static void check_rpm(struct maybe rpm)
+{
+	if (!maybe_is(rpm, 0))
+		fuzz_figure(rpm, 0x401, 0xfffe);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -39,6 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_text(decode_ata_model(page, size), 40);
 	check_text(decode_ata_firmware(page, size), 8);
 	check_text(decode_scsi_serial(page, size), size);
+	check_rpm(decode_ata_rpm(page, size));
+	check_rpm(decode_scsi_rpm(page, size));
 	free(page);
 	return 0;
 }

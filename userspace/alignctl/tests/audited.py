@@ -102,3 +102,15 @@ def keep_probed(root, **figures):
     file.write_text(json.dumps({"format": 1, "device": "/dev/sde", "wwid": BRIDGE, "size_bytes": DISK_BYTES,
                                 "block_size": 4096, "offset": 3584, "method": "timed writes", "confidence": 0.95,
                                 "time": "2026-11-26T10:00:00Z"} | figures))
+
+
+def rates(disk, word=None, page=None):
+    """Lay the pages with a drive's Identify data and with its rotation rate beside a disk of a made-up machine."""
+    (disk / "device").mkdir(exist_ok=True)
+    if word is not None:
+        identify = bytearray(572)
+        identify[1] = 0x89
+        identify[60 + 434:60 + 436] = word.to_bytes(2, "little")
+        (disk / "device/vpd_pg89").write_bytes(identify)
+    if page is not None:
+        (disk / "device/vpd_pgb1").write_bytes(bytes([0, 0xb1, 0, 60]) + page.to_bytes(2, "big") + bytes(58))

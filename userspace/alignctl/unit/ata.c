@@ -21,6 +21,7 @@ void ata_identify(const char *disk_dir, struct ata_identity *ata)
 	if (got <= 0)
 		return;
 	decode_ata(page, (size_t)got, &ata->sectors);
+	ata->rpm = decode_ata_rpm(page, (size_t)got);
 	ata->model = decode_ata_model(page, (size_t)got);
 	ata->firmware = decode_ata_firmware(page, (size_t)got);
 }

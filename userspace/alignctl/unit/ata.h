@@ -8,11 +8,13 @@
 /**
  * struct ata_identity - the drive's Identify data
  * @sectors: its sectors; all unknown: it does not say, or is no ATA drive
+ * @rpm: its revolutions a minute, as decode_ata_rpm() has them
  * @model: its model, for free(), or NULL
  * @firmware: version of its firmware, for free(), or NULL
  */
 struct ata_identity {
 	struct decoded_sectors sectors;
+	struct maybe rpm;
 	char *model;
 	char *firmware;
 };

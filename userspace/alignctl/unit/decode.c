@@ -2,7 +2,7 @@
 /*
  * NVM Express NVM Command Set Specification 1.1, Identify Namespace; Base
  * Specification 2.1, Identify Controller; ATA/ATAPI Command Set 4, IDENTIFY
- * DEVICE; SCSI Block Commands 4, READ CAPACITY(16); SCSI/ATA Translation 4, page
+ * DEVICE; SCSI Block Commands 4, READ CAPACITY(16) and page B1h; SCSI/ATA Translation 4, page
  * 89h; SCSI Primary Commands 5, page 80h. The log page C0h of the OCP Datacenter NVMe SSD Specification has no
  * field with the unit; its count of unaligned I/O is audit/drive_log.c's.
  */
@@ -35,6 +35,12 @@
 
 /* Page 80h. */
 #define SERIAL_AT	4U
+/* Page B1h. */
+#define RATE_AT		4U
+/* A rotation rate, in both standards; the values that are not here are reserved. */
+#define RATE_NONE	0x0001	/* does not rotate */
+#define RATE_LEAST	0x0401	/* revolutions a minute */
+#define RATE_MOST	0xfffe
 /* Page 89h, and words of IDENTIFY DEVICE. */
 #define IDENTIFY_AT	60U
 #define IDENTIFY_BYTES	512U
@@ -43,6 +49,7 @@
 #define WORD_SECTORS	106U
 #define WORD_LOGICAL	117U
 #define WORD_OFFSET	209U
+#define WORD_RATE	217U
 
 bool decode_is_block(struct maybe bytes)
 {
@@ -196,6 +203,30 @@ char *decode_ata_model(const uint8_t *page, size_t length)
 char *decode_ata_firmware(const uint8_t *page, size_t length)
 {
 	return ata_text(page, length, WORD_FIRMWARE, 4);
+}
+
+/* Return a rotation rate as the functions below do. */
+static struct maybe rpm_of(uint16_t rate)
+{
+	if (rate == RATE_NONE)
+		return maybe_of(0);
+	return rate >= RATE_LEAST && rate <= RATE_MOST ? maybe_of(rate) :
+							 MAYBE_UNKNOWN;
+}
+
+struct maybe decode_ata_rpm(const uint8_t *page, size_t length)
+{
+	const uint8_t *identify = identify_of(page, length);
+
+	return identify ? rpm_of(le16_at(identify + 2 * WORD_RATE)) :
+			  MAYBE_UNKNOWN;
+}
+
+struct maybe decode_scsi_rpm(const uint8_t *page, size_t length)
+{
+	if (length < RATE_AT + 2 || page[1] != 0xb1 || be16_at(page + 2) < 2)
+		return MAYBE_UNKNOWN;
+	return rpm_of(be16_at(page + RATE_AT));
 }
 
 char *decode_scsi_serial(const uint8_t *page, size_t length)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Decode what drives say of their blocks, from the bytes that they send. The
+ * Decode what drives say of their blocks and of their rotation, from the bytes that they send. The
  * functions are pure and trust no figure: one that a standard does not allow is
  * unknown.
  */
@@ -76,6 +76,14 @@ bool decode_ata(const uint8_t *page, size_t length,
  */
 char *decode_ata_model(const uint8_t *page, size_t length);
 char *decode_ata_firmware(const uint8_t *page, size_t length);
+
+/*
+ * Return the rotation rate in word 217 of ATA Identify, in the same page, or in
+ * the SCSI page B1h: revolutions a minute; 0: the drive does not rotate; unknown:
+ * it does not say.
+ */
+struct maybe decode_ata_rpm(const uint8_t *page, size_t length);
+struct maybe decode_scsi_rpm(const uint8_t *page, size_t length);
 
 /*
  * Return the serial number in the SCSI page 80h, for free(), with blanks around

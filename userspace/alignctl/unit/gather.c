@@ -188,6 +188,28 @@ static void ask_probed(struct unit *unit, const char *disk)
 			   UNIT_HIGH, wrong);
 }
 
+/*
+ * Take how fast a disk rotates from the first that says so. Of a disk that does
+ * rotate the kernel does not know how fast, and it takes one that says nothing
+ * for such a disk.
+ */
+static void ask_rotation(struct unit_rotation *rotation, const char *disk,
+			 struct maybe ata_rpm)
+{
+	struct maybe kernel = attribute(disk, "queue/rotational");
+	const struct unit_rotation says[] = {
+		{ ata_rpm, UNIT_DRIVE, "IDENTIFY word 217" },
+		{ scsi_rpm(disk), UNIT_DRIVE, "VPD page B1h" },
+		{ maybe_is(kernel, 0) ? kernel : MAYBE_UNKNOWN, UNIT_KERNEL,
+		  "rotational" },
+	};
+	size_t i;
+
+	for (i = sizeof(says) / sizeof(says[0]); i-- > 0;)
+		if (maybe_known(says[i].rpm))
+			*rotation = says[i];
+}
+
 /* Return the text of an attribute, for free(), or NULL if it has none. */
 static char *text_of(const char *dir, const char *file)
 {
@@ -217,6 +239,7 @@ void unit_ask(struct unit *unit, const struct sysfs_device *sys)
 	ata_identify(disk, &ata);
 	unit->model = ata.model;
 	unit->firmware = ata.firmware;
+	ask_rotation(&unit->rotation, disk, ata.rpm);
 	/* SCSI has cut them; NVMe has other names */
 	if (!unit->model)
 		unit->model = text_of(disk, "device/model");

@@ -14,7 +14,7 @@
 #define SERVICE_ACTION_IN_16	0x9e
 #define READ_CAPACITY_16	0x10
 #define TIMEOUT_MS		10000
-#define PAGE_80H_BYTES		260	/* sysfs has no longer one */
+#define PAGE_BYTES		260	/* no more is read of a page of sysfs */
 
 char *scsi_capacity(const char *name, dev_t devno,
 		    uint8_t data[DECODE_CAPACITY_BYTES])
@@ -54,13 +54,30 @@ char *scsi_capacity(const char *name, dev_t devno,
 	return NULL;
 }
 
+/* Read a page that sysfs has of a disk, as "vpd_pg80". Return: its length. */
+static size_t read_page(const char *disk_dir, const char *name,
+			uint8_t page[PAGE_BYTES])
+{
+	CLEANUP_FREE char *path = message_format("%s/device/%s", disk_dir,
+						 name);
+	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, page, PAGE_BYTES);
+
+	return got > 0 ? (size_t)got : 0;
+}
+
 char *scsi_serial(const char *disk_dir)
 {
-	CLEANUP_FREE char *path = message_format("%s/device/vpd_pg80",
-						 disk_dir);
-	CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint8_t page[PAGE_80H_BYTES];
-	ssize_t got = fd < 0 ? -1 : read(fd, page, sizeof(page));
+	uint8_t page[PAGE_BYTES];
+	size_t length = read_page(disk_dir, "vpd_pg80", page);
 
-	return got > 0 ? decode_scsi_serial(page, (size_t)got) : NULL;
+	return decode_scsi_serial(page, length);
+}
+
+struct maybe scsi_rpm(const char *disk_dir)
+{
+	uint8_t page[PAGE_BYTES];
+	size_t length = read_page(disk_dir, "vpd_pgb1", page);
+
+	return decode_scsi_rpm(page, length);
 }

@@ -22,4 +22,10 @@ char *scsi_capacity(const char *name, dev_t devno,
  */
 char *scsi_serial(const char *disk_dir);
 
+/*
+ * Return the revolutions a minute in the page that sysfs has of a disk since
+ * Linux 5.19, as decode_scsi_rpm() has them; no device is opened.
+ */
+struct maybe scsi_rpm(const char *disk_dir);
+
 #endif

@@ -196,6 +196,20 @@ static struct json_object *json_claim(const struct unit_claim *claim)
 	return object;
 }
 
+static struct json_object *json_rotation(const struct unit_rotation *rotation)
+{
+	struct json_object *object;
+	int64_t rpm;
+
+	if (!maybe_get(rotation->rpm, &rpm))
+		return NULL;
+	object = json_new();
+	json_add_number(object, "rpm", (uint64_t)rpm);
+	json_add_text(object, "source", unit_source_name(rotation->source));
+	json_add_text(object, "figure", rotation->figure);
+	return object;
+}
+
 struct json_object *unit_json(const struct unit *unit)
 {
 	const struct unit_claim *taken = unit_taken(unit);
@@ -211,6 +225,7 @@ struct json_object *unit_json(const struct unit *unit)
 	json_add_bool(object, "contradicted", unit_contradicted(unit));
 	json_add_text(object, "firmware", unit->firmware);
 	json_add_text(object, "disk", unit->disk);
+	json_add(object, "rotation", json_rotation(&unit->rotation));
 	for (i = 0; i < unit->nr; i++)
 		json_append(claims, json_claim(&unit->claim[i]));
 	json_add(object, "claims", claims);

@@ -3,6 +3,7 @@
  * The unit of a drive: the physical block of a disk, or the indirection unit of
  * an SSD, which is the smallest that it writes without reading. Claims about it
  * are gathered, each with its source, and one is taken; they are never averaged.
+ * Beside it, how fast the disk rotates.
  *
  * The order of precedence is that of enum unit_source. A person who gives or
  * overrides the unit of a drive does so because of the other claims. A measurement of this
@@ -60,6 +61,18 @@ struct unit_claim {
 	char *unread;
 };
 
+/**
+ * struct unit_rotation - how fast a disk rotates, and who says so
+ * @rpm: revolutions a minute; 0: it does not rotate; unknown: nobody says
+ * @source: the source: the drive, or the kernel for a disk that does not rotate
+ * @figure: name of the figure there, as "IDENTIFY word 217"
+ */
+struct unit_rotation {
+	struct maybe rpm;
+	enum unit_source source;
+	const char *figure;
+};
+
 #define UNIT_CLAIMS	12
 
 /* The figure of the drive that the audit compares with the kernel's itself. */
@@ -73,6 +86,7 @@ struct unit_claim {
  * @logical: logical block of the disk, bytes
  * @physical: physical block as sysfs has it, bytes
  * @offset: alignment offset of the disk that was measured with the unit, bytes
+ * @rotation: rotation of the disk
  * @model: model as the drive says; NULL: not known
  * @firmware: version of its firmware; NULL: not known
  * @disk: wwid, or "serial-" and the serial number; NULL: it has none
@@ -87,6 +101,7 @@ struct unit {
 	struct maybe logical;
 	struct maybe physical;
 	struct maybe offset;
+	struct unit_rotation rotation;
 	char *model;
 	char *firmware;
 	char *disk;

@@ -229,6 +229,48 @@ static void scsi(void)
 	      "no logical block");
 }
 
+/* What a rate in either page comes to: rpm, 0 for none, -1 for unknown. */
+static const struct {
+	uint16_t rate;
+	int64_t rpm;
+} rates[] = {
+	{ 0x0000, -1 },		/* not reported */
+	{ 0x0001, 0 },		/* does not rotate */
+	{ 0x0002, -1 }, { 0x0400, -1 },
+	{ 0x0401, 1025 },	/* the least that the standards allow */
+	{ 0x1518, 5400 }, { 0x1c20, 7200 }, { 0x3a98, 15000 },
+	{ 0xfffe, 65534 }, { 0xffff, -1 },
+};
+
+static void rotation(void)
+{
+	struct decoded_sectors found;
+	size_t i;
+
+	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		uint16_t rate = rates[i].rate;
+
+		drive_says(0x6003, 0, &found);
+		put(60 + 434, rate, 2);
+		is("word 217", decode_ata_rpm(page, IDENTIFY_BYTES),
+		   rates[i].rpm);
+		is("cut", decode_ata_rpm(page, IDENTIFY_BYTES - 1), -1);
+		memset(page, 0, sizeof(page));
+		page[1] = 0xb1;
+		page[3] = 60;
+		put(4, __builtin_bswap16(rate), 2);
+		is("page B1h", decode_scsi_rpm(page, 64), rates[i].rpm);
+		/* the rest of the page is not read */
+		is("short", decode_scsi_rpm(page, 6), rates[i].rpm);
+		is("cut", decode_scsi_rpm(page, 5), -1);
+		page[3] = 1;
+		is("of a byte", decode_scsi_rpm(page, 64), -1);
+		page[3] = 60;
+		page[1] = 0xb0;
+		is("another page", decode_scsi_rpm(page, 64), -1);
+	}
+}
+
 const struct tap_test decode_tests[] = {
 	{ "NVMe: granularities and atomic unit in bytes", granularities },
 	{ "NVMe: what a namespace does not define is unknown", undefined },
@@ -238,5 +280,6 @@ const struct tap_test decode_tests[] = {
 	{ "Identify: model and firmware without blanks", names },
 	{ "page 80h: serial number without blanks", serial_number },
 	{ "READ CAPACITY(16): physical block and offset", scsi },
+	{ "rotation rate, or none, or one that no standard allows", rotation },
 	{ 0 },
 };
