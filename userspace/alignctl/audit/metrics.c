@@ -13,10 +13,13 @@
 /* The label device of what lies on more than one disk. */
 #define SEVERAL		"several"
 #define LABELS_MAX	10
+/* The figures of a disk that were not read: more would exceed its six series. */
+#define UNREAD_MAX	2
 
 enum metric_id {
-	METRIC_BUILD, METRIC_TIME, METRIC_DISK, METRIC_PHYSICAL, METRIC_SHIFT,
-	METRIC_FINDINGS, METRIC_UNREAD, METRIC_NR,
+	METRIC_BUILD, METRIC_TIME, METRIC_DISK, METRIC_PHYSICAL,
+	METRIC_REVOLUTION, METRIC_SHIFT, METRIC_FINDINGS, METRIC_UNREAD,
+	METRIC_NR,
 };
 
 /**
@@ -43,6 +46,8 @@ static const struct metric metrics[METRIC_NR] = {
 		"1, with the identity of a disk and the source of its block", false },
 	[METRIC_PHYSICAL] = { "physical_block", "bytes",
 		"physical block by which a disk and all on it is judged", false },
+	[METRIC_REVOLUTION] = { "revolution", "seconds",
+		"time in which a disk rotates once; 0: it does not rotate", false },
 	[METRIC_SHIFT] = { "shift", "bytes",
 		"bytes from a boundary to the start of the worst layer", false },
 	[METRIC_FINDINGS] = { "findings", NULL,
@@ -67,7 +72,7 @@ struct label {
 /* A sample; @labels is their text. */
 struct sample {
 	char *labels;
-	uint64_t value;
+	double value;
 };
 
 /* All samples of a metric. */
@@ -89,7 +94,7 @@ struct audit {
 };
 
 /* Add a sample; a label without a name ends the array. */
-static void add(struct audit *audit, enum metric_id id, uint64_t value,
+static void add(struct audit *audit, enum metric_id id, double value,
 		const struct label labels[LABELS_MAX])
 {
 	struct family *family = &audit->family[id];
@@ -134,7 +139,8 @@ static void write_family(FILE *out, const struct metric *metric,
 		     !by_labels(sample, &family->sample[k]); k++)
 			if (metric->sum)
 				sample->value += family->sample[k].value;
-		fprintf(out, PREFIX "%s%s%s%s %" PRIu64 "\n", name,
+		/* whole numbers below 10^15 as such */
+		fprintf(out, PREFIX "%s%s%s%s %.15g\n", name,
 			labelled ? "{" : "", sample->labels,
 			labelled ? "}" : "", sample->value);
 	}
@@ -182,6 +188,21 @@ static char *figure_text(struct maybe figure)
 					   NULL;
 }
 
+/* Add the time of a revolution, if somebody says it. */
+static void add_revolution(struct audit *audit, const struct stack_layer *disk)
+{
+	const struct unit_rotation *rotation = &disk->unit.rotation;
+	const struct label labels[LABELS_MAX] = {
+		{ "device", disk->name },
+		{ "source", unit_source_name(rotation->source) },
+	};
+	int64_t rpm;
+
+	if (maybe_get(rotation->rpm, &rpm))
+		add(audit, METRIC_REVOLUTION, rpm ? 60.0 / (double)rpm : 0,
+		    labels);
+}
+
 static void add_disk(struct audit *audit, const struct stack_layer *disk,
 		     struct maybe block, bool serial)
 {
@@ -206,12 +227,13 @@ static void add_disk(struct audit *audit, const struct stack_layer *disk,
 		{ serial ? "serial" : NULL, unit->serial },
 	};
 	const struct label name[LABELS_MAX] = { { "device", disk->name } };
-	size_t i;
+	size_t unread = 0, i;
 
 	add(audit, METRIC_DISK, 1, labels);
 	if (physical)
-		add(audit, METRIC_PHYSICAL, (uint64_t)maybe_or(block, 0), name);
-	for (i = 0; i < unit->nr; i++) {
+		add(audit, METRIC_PHYSICAL, (double)maybe_or(block, 0), name);
+	add_revolution(audit, disk);
+	for (i = 0; i < unit->nr && unread < UNREAD_MAX; i++) {
 		const struct label of_claim[LABELS_MAX] = {
 			{ "device", disk->name },
 			{ "layer", disk->name },
@@ -220,8 +242,10 @@ static void add_disk(struct audit *audit, const struct stack_layer *disk,
 			{ "reason", unit->claim[i].unread },
 		};
 
-		if (unit->claim[i].unread)
-			add(audit, METRIC_UNREAD, 1, of_claim);
+		if (!unit->claim[i].unread)
+			continue;
+		add(audit, METRIC_UNREAD, 1, of_claim);
+		unread++;
 	}
 }
 
@@ -311,7 +335,7 @@ static void add_shifts(struct audit *audit)
 
 		if (!disk->nr_below && !disk->aside &&
 		    (worst[i].shift || !worst[i].unknown))
-			add(audit, METRIC_SHIFT, (uint64_t)worst[i].shift,
+			add(audit, METRIC_SHIFT, (double)worst[i].shift,
 			    labels);
 	}
 }
@@ -400,7 +424,7 @@ void audit_metrics_write(FILE *out, const struct stack *stack,
 	size_t i;
 
 	add(&audit, METRIC_BUILD, 1, version);
-	add(&audit, METRIC_TIME, (uint64_t)time(NULL), none);
+	add(&audit, METRIC_TIME, (double)time(NULL), none);
 	for (i = 0; i < stack->nr; i++)
 		if (!stack->layer[i].nr_below && !stack->layer[i].aside)
 			add_disk(&audit, &stack->layer[i],

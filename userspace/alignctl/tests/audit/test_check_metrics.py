@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from alignctl_program import ALIGNCTL, alignctl, man_page
-from audited import BRIDGE, MIB, SECTOR, Machine, keep_probed, run
+from audited import BRIDGE, MIB, SECTOR, Machine, keep_probed, rates, run
 from lab.bench.check import make
 from lab.pace import patience
 
@@ -24,6 +24,8 @@ PREFIX = "alignctl_check_"
 MARK = "# alignctl check --format prometheus\n"
 # What a disk and a finding may cost a Prometheus, and the host besides.
 PER_DISK, PER_FINDING, PER_HOST = 6, 2, 2
+# Figures of a disk that could not be read, of which each has a series.
+MOST_UNREAD = 2
 # Findings about the start of a layer: which of its shifts they are about.
 STARTS = {"partition-start": "shift_bytes", "loop-start": "shift_bytes", "mapped-start": "shift_bytes",
           "data-start": "data_shift_bytes"}
@@ -62,14 +64,15 @@ def unescaped(text):
 
 
 def parsed(text):
-    """[(name, {label: value}, number)] in their order, by the rules of the text format."""
+    """[(name, {label: value}, number)] in their order, by the rules of the text format; a number is exact."""
     found = []
     for line in text.removesuffix("\n").split("\n"):
         if line.startswith("#"):
             continue
-        name, labels, value = re.fullmatch(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\[\\"n])*",?)+)\})? (\d+)', line).groups()
+        name, labels, value = re.fullmatch(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\[\\"n])*",?)+)\})? (\d+(?:\.\d+)?)', line).groups()
         pairs = re.findall(r'([a-z_]+)="((?:[^"\\]|\\.)*)"', labels or "")
-        found.append((name.removeprefix(PREFIX), {key: unescaped(text) for key, text in pairs}, int(value)))
+        found.append((name.removeprefix(PREFIX), {key: unescaped(text) for key, text in pairs},
+                      int(value) if value.isdigit() else float(value)))
     return found
 
 
@@ -100,7 +103,8 @@ def expected(document, names):
     names below /dev/mapper, which the document has as paths."""
     devices = {device["name"]: device for device in document["devices"]}
     disks = [name for name, device in devices.items() if not device["lies_on"]]
-    found = {name: [] for name in ("disk_info", "physical_block_bytes", "shift_bytes", "findings", "unread")}
+    found = {name: [] for name in ("disk_info", "physical_block_bytes", "revolution_seconds", "shift_bytes", "findings",
+                                "unread")}
 
     def layer_of(name):
         return {"layer": shown(name), "name": names.get(name, "")}
@@ -120,10 +124,14 @@ def expected(document, names):
             "source": source, "figure": figure}, 1))
         if block is not None:
             found["physical_block_bytes"].append(({"device": shown(name)}, block))
-        for claim in unit["claims"]:
-            if claim["unread"]:
-                found["unread"].append(({"device": shown(name), **layer_of(name), "what": claim["figure"],
-                                         "reason": shown(claim["unread"])}, 1))
+        if rotation := unit.get("rotation"):
+            rpm = rotation["rpm"]
+            found["revolution_seconds"].append(({"device": shown(name), "source": rotation["source"]},
+                                                float(f"{60 / rpm:.15g}") if rpm else 0))
+        unread = [claim for claim in unit["claims"] if claim["unread"]]
+        for claim in unread[:MOST_UNREAD]:
+            found["unread"].append(({"device": shown(name), **layer_of(name), "what": claim["figure"],
+                                     "reason": shown(claim["unread"])}, 1))
         on = [other for other in devices if name in disks_below(devices, other)]
         worst, layer = 0, name
         for finding in document["findings"]:
@@ -207,6 +215,8 @@ def host_of_everything(root):
     partition(machine, "zd0", 1, (230, 1), 63)
     machine.disk("nvme0n1", (259, 0), rotational=0, physical=512, io_min=16384, device__model="Made up", nsid=1,
                  wwid="eui.0025385b")
+    rates(machine.root / "sys/class/block/sda", page=7200)
+    rates(machine.root / "sys/class/block/sdb", word=5400)
     (machine.root / "dev/sda3").unlink()
     (machine.root / "sys/class/nvme").mkdir(parents=True)
     (machine.root / "sys/class/block/nvme0n1/device").mkdir(exist_ok=True)
@@ -231,6 +241,9 @@ def test_each_series_follows_from_the_document_of_the_same_check(rich):
     assert {labels["device"] for labels, _ in ours(text)["findings"]} >= {"sda", "several"}
     assert {labels["reason"] for labels, _ in ours(text)["unread"]} >= {"gone", "suspended"}
     assert {labels["what"] for labels, _ in ours(text)["unread"]} >= {"headers", "NPWG"}
+    assert {labels["device"]: (labels["source"], value) for labels, value in ours(text)["revolution_seconds"]} == {
+        "sda": ("drive", pytest.approx(1 / 120, rel=1e-14)), "sdb": ("drive", pytest.approx(1 / 90, rel=1e-14)),
+        "zd0": ("kernel", 0), "nvme0n1": ("kernel", 0)}
     shifts = {labels["device"]: (labels["layer"], value) for labels, value in ours(text)["shift_bytes"]}
     assert shifts["sda"] == ("sda1", 3584) and shifts["sdb"] == shifts["sdc"] == ("dm-0", 512)
     assert shifts["sdf"] == ("sdf", 0) and "zd0" not in shifts

@@ -77,6 +77,22 @@ def claims(device):
     return {claim["source"]: claim for claim in device["unit"]["claims"] if claim["states"]}
 
 
+def test_a_disk_of_which_nothing_can_be_read_stays_in_the_budget_of_series(tmp_path):
+    """Neither the result of probe nor the entry of the hwdb is any use, and a drive is asked in vain."""
+    machine, database = Machine(tmp_path / "machine"), Database(tmp_path / "hwdb")
+    disk = machine.disk("nvme0n1", (259, 0), rotational=0, wwid=BRIDGE, nsid=1, device__model="Any")
+    keep_probed(machine.root, block_size=4097)
+    (machine.root / "sys/class/nvme").mkdir(parents=True)
+    (disk / "device/subsystem").symlink_to(machine.root / "sys/class/nvme")
+    database.compile(own="alignctl-unit:model:Any:*\n ALIGNCTL_UNIT=many\n")
+    claims = database.check(machine)[2]["nvme0n1"]["unit"]["claims"]
+    assert [claim["figure"] for claim in claims if claim["unread"]] == ["probe block-size", "ALIGNCTL_UNIT", "NPWG"]
+    lines = database.run(machine, "check", "--format", "prometheus").stdout.splitlines()
+    series = [line for line in lines if 'device="nvme0n1"' in line and "_findings" not in line and 'what="headers"' not in line]
+    assert [re.match(r"alignctl_check_(\w+)", line)[1] for line in series] == \
+        ["disk_info", "physical_block_bytes", "revolution_seconds", "shift_bytes", "unread", "unread"]
+
+
 def test_each_entry_names_its_source():
     found = records(SHIPPED.read_text())
     assert len(found) >= 10 and sum(len(matches) for _, matches, _ in found) >= 15
