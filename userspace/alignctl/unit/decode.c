@@ -2,9 +2,10 @@
 /*
  * NVM Express NVM Command Set Specification 1.1, Identify Namespace; Base
  * Specification 2.1, Identify Controller; ATA/ATAPI Command Set 4, IDENTIFY
- * DEVICE; SCSI Block Commands 4, READ CAPACITY(16) and page B1h; SCSI/ATA Translation 4, page
- * 89h; SCSI Primary Commands 5, page 80h. The log page C0h of the OCP Datacenter NVMe SSD Specification has no
- * field with the unit; its count of unaligned I/O is audit/drive_log.c's.
+ * DEVICE; SCSI Block Commands 4, READ CAPACITY(16) and page B1h; SCSI/ATA
+ * Translation 4, page 89h; SCSI Primary Commands 5, page 80h. The log page C0h
+ * of the OCP Datacenter NVMe SSD Specification has no field with the unit; its
+ * count of unaligned I/O is audit/drive_log.c's.
  */
 #include <ctype.h>
 #include <stdlib.h>

@@ -12,8 +12,7 @@ import pytest
 
 from align_reports.probe import kept
 from alignctl_program import alignctl
-from audited import (BRIDGE, DISK_BYTES, DISK_SECTORS, FINDINGS, FINE, KEPT, MIB, SECTOR, Machine, check, keep_probed, rates,
-                     run, sparse)
+from audited import BRIDGE, DISK_BYTES, DISK_SECTORS, FINDINGS, FINE, KEPT, MIB, SECTOR, Machine, check, keep_probed, run, sparse
 from lab.pace import patience
 from lab.paths import REPO
 
@@ -285,25 +284,6 @@ def test_a_drive_that_contradicts_the_kernel_is_named(stack):
     row = faults["sdd"]["disagree"]
     assert row["text"] == "identify says physical_block_size 4096, sysfs 512"
     assert row["command"] == "alignctl attach /dev/sdd --physical 4096 --offset 0"
-
-
-@pytest.mark.parametrize("said, rotational, rotation", [
-    ({"page": 7200}, 1, (7200, "drive", "VPD page B1h")),
-    ({"word": 5400}, 1, (5400, "drive", "IDENTIFY word 217")),
-    # a bridge makes the page; it may not know what the drive says
-    ({"word": 5400, "page": 7200}, 1, (5400, "drive", "IDENTIFY word 217")),
-    ({"word": 0, "page": 7200}, 1, (7200, "drive", "VPD page B1h")),
-    ({"word": 0xffff, "page": 0x0400}, 1, None),
-    ({"page": 1}, 1, (0, "drive", "VPD page B1h")),
-    # of a disk that says nothing the kernel knows only that it does not rotate
-    ({}, 0, (0, "kernel", "rotational")),
-    ({"page": 0}, 1, None),
-    ({}, 1, None),
-])
-def test_a_disk_rotates_as_fast_as_the_first_says_that_knows(stack, said, rotational, rotation):
-    rates(stack.disk("sdd", (8, 48), rotational=rotational), **said)
-    found = stack.check("sdd")[2]["sdd"]["unit"]["rotation"]
-    assert found == (rotation and dict(zip(("rpm", "source", "figure"), rotation, strict=True)))
 
 
 @pytest.fixture

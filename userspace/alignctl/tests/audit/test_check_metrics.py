@@ -36,6 +36,7 @@ REASONS = {"root may open the device": "not-root", "this system denies the devic
            "the image is shorter": "cut", "the device fails to read": "failed"}
 # A type of partitions that nothing writes to in use.
 BIOS_BOOT = "21686148-6449-6E6F-744E-656564454649"
+SAMPLE = re.compile(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\[\\"n])*",?)+)\})? (\d+(?:\.\d+)?)')
 HELP = re.compile(r"^ (alignctl_check_\w+)\n     (.*)$", re.M)
 
 
@@ -64,12 +65,12 @@ def unescaped(text):
 
 
 def parsed(text):
-    """[(name, {label: value}, number)] in their order, by the rules of the text format; a number is exact."""
+    """[(name, {label: value}, number)] in their order, by the rules of the text format."""
     found = []
     for line in text.removesuffix("\n").split("\n"):
         if line.startswith("#"):
             continue
-        name, labels, value = re.fullmatch(r'([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\[\\"n])*",?)+)\})? (\d+(?:\.\d+)?)', line).groups()
+        name, labels, value = SAMPLE.fullmatch(line).groups()
         pairs = re.findall(r'([a-z_]+)="((?:[^"\\]|\\.)*)"', labels or "")
         found.append((name.removeprefix(PREFIX), {key: unescaped(text) for key, text in pairs},
                       int(value) if value.isdigit() else float(value)))
