@@ -282,8 +282,8 @@ struct case_row {
 };
 
 enum case_column {
-	CASE_PHYSICAL, CASE_MOVED, CASE_TOUCHES, CASE_AMPLIFICATION, CASE_RMIN,
-	CASE_PAD, CASE_COALESCE,
+	CASE_PHYSICAL, CASE_MOVED, CASE_TOUCHES, CASE_AMPLIFICATION, CASE_EXTRA,
+	CASE_RMIN, CASE_PAD, CASE_COALESCE,
 };
 
 static const struct table_column case_columns[] = {
@@ -297,6 +297,7 @@ static const struct table_column case_columns[] = {
 	[CASE_AMPLIFICATION] = { .key = "write_amplification",
 				 .heading = "AMPLIFICATION",
 				 .flags = TABLE_RIGHT },
+	[CASE_EXTRA] = { .key = "extra_bytes" },
 	[CASE_RMIN] = { .key = "rmin", .heading = "RMIN",
 			.flags = TABLE_RIGHT },
 	[CASE_PAD] = { .key = "pad_left", .heading = "PAD",
@@ -327,6 +328,8 @@ static struct table_value case_value(const void *row, size_t column)
 		return table_number(c->touches);
 	case CASE_AMPLIFICATION:
 		return table_real(c->amplification);
+	case CASE_EXTRA:
+		return table_number(c->extra);
 	case CASE_RMIN:
 		return c->rmin_known ? table_number(c->rmin) : table_null();
 	case CASE_PAD:

@@ -222,10 +222,15 @@ static void choose(const struct what_if *w, struct what_if_size *size,
 		if (w->sectors)
 			size->amplification[moved] = 1 + (double)gaps /
 						     (double)w->sectors;
+		gaps <<= ALIGN_SECTOR_SHIFT;
+		if (!moved)
+			size->as_is.extra = size->best.extra = gaps;
 		/* a device starts at a logical block */
 		if (moved % step == 0 &&
-		    size->touches[moved] < size->touches[best])
+		    size->touches[moved] < size->touches[best]) {
 			best = moved;
+			size->best.extra = gaps;
+		}
 	}
 	size->as_is.touches = size->touches[0];
 	size->as_is.amplification = size->amplification[0];

@@ -20,6 +20,7 @@
  * @moved: sectors by which the start is moved on
  * @touches: number of partial touches
  * @amplification: bytes of whole blocks touched, by bytes written; 0: no writes
+ * @extra: bytes of whole blocks touched less bytes written
  * @rmin_known: @rmin is known
  * @rmin: number of block reads that nothing avoids
  * @modes_known: @pad and @coalesce are known
@@ -30,6 +31,7 @@ struct what_if_case {
 	uint32_t moved;
 	uint64_t touches;
 	double amplification;
+	uint64_t extra;
 	bool rmin_known;
 	uint64_t rmin;
 	bool modes_known;

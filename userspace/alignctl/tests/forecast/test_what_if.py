@@ -88,7 +88,8 @@ def test_every_size_and_move_is_what_writes_one_by_one_come_to(trace, offset):
             assert each["touches_if_moved"][moved] == touches, (sectors, moved)
             assert each["write_amplification_if_moved"][moved] == pytest.approx(blocks * sectors / total)
             for case in (each["as_is"], each["best"]):
-                assert case["move_sectors"] != moved or case["rmin"] == rmin, (sectors, moved)
+                assert case["move_sectors"] != moved or (case["rmin"], case["extra_bytes"]) == \
+                    (rmin, (blocks * sectors - total) * 512), (sectors, moved)
         assert each["touches_if_moved"].index(min(each["touches_if_moved"])) == each["best"]["move_sectors"]
 
 
