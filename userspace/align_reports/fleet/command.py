@@ -11,6 +11,7 @@ import argparse
 import difflib
 import gc
 import sys
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,22 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     return parser.parse_intermixed_args(argv)
 
 
+def _rounded(value: Fraction | None, places: int) -> float | None:
+    return None if value is None else float(round(value, places))
+
+
+def _modelled(entry: Entry) -> dict[str, Any]:
+    found = entry.modelled
+    return {"disk_seconds_per_day": _rounded(found.disk_seconds, 3), "disks": found.disks,
+            "extra_bytes_per_day": None if found.extra is None else round(found.extra), "extra_bytes_at_most": found.at_most,
+            "ssds": found.ssds, "not_known": found.unknown}
+
+
 def _figures(entry: Entry) -> dict[str, Any]:
     """Return the members that each host, device and model of the document has."""
     day = entry.cost
-    return {"touches_per_day": None if day is None else round(day), "touches": entry.touches, **entry.grades()}
+    return {"touches_per_day": None if day is None else round(day), "touches": entry.touches, "modelled": _modelled(entry),
+            **entry.grades()}
 
 
 def _host(host: Host) -> dict[str, Any]:
@@ -53,7 +66,8 @@ def _host(host: Host) -> dict[str, Any]:
             **_figures(host), "disks": len(host.disks),
             "writers": [{"comm": comm, "touches": touches}
                         for comm, touches in sorted(host.writers.items(), key=lambda row: (-row[1], row[0])) if touches],
-            "devices": [{"device": each.name, "model": each.model, **_figures(each), "modes": each.modes,
+            "devices": [{"device": each.name, "model": each.model, **_figures(each),
+                         "share_of_disk_time": _rounded(each.modelled.share, 6), "modes": each.modes,
                          "findings": [{"finding": one.code, "device": one.device, "grade": grade_of(one), "text": one.text}
                                       for one in each.findings]}
                         for each in host.devices if each.wrong or each.findings]}

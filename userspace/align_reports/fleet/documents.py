@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -17,8 +18,8 @@ from ..document import visible
 from .layout import Place, Unusable
 
 # The newest format of each document that is understood here. Of plan, 1 had the source's format under "format", and no
-# number, as no document had one then. Members came since without a new number: "interval" to stats, "model" to check,
-# "seconds" to plan; what an older document lacks is not known.
+# number, as no document had one then. Members came since without a new number: "interval" to stats, "model" and "unit" to
+# check, "seconds" and "extra_bytes" to plan; what an older document lacks is not known.
 NEWEST = {"check": 1, "stats": 1, "plan": 2}
 AGAIN = "make it again"
 # Of a report of stats, as findings: the words of its member, or of the targets' member.
@@ -38,10 +39,19 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Extra:
+    """Bytes of whole blocks of a size that were touched, less the bytes written; at_most: an upper bound of these."""
+
+    unit: int
+    bytes: int
+    at_most: bool
+
+
+@dataclass(frozen=True)
 class Counted:
     """Touches that cost a read, counted in a time; seconds: None where that is not known.
 
-    lower: the devices that the touches went to; modes: of its targets
+    lower: the devices that the touches went to; modes: of its targets; extra: of each size of blocks, as far as known
     """
 
     device: str | None
@@ -49,24 +59,37 @@ class Counted:
     touches: int
     seconds: Fraction | None
     modes: tuple[str, ...] = ()
+    extra: tuple[Extra, ...] = ()
 
     @property
     def a_day(self) -> Fraction | None:
         """Return the touches in a day of the same kind, exact; None where the time is not known."""
         return None if self.seconds is None else self.touches * DAY_S / self.seconds
 
+    def extra_of(self, unit: int) -> Extra | None:
+        return next((each for each in self.extra if each.unit == unit), None)
+
+
+def a_day(parts: Iterable[Counted]) -> Fraction | None:
+    """Add the touches a day of those parts of which they are known; None if they are of none."""
+    known = [each for each in (part.a_day for part in parts) if each is not None]
+    return sum(known, Fraction(0)) if known else None
+
 
 @dataclass
 class Document:
     """What a file says.
 
-    disks: model of each disk, None if not known; below: names of the devices that a device lies on;
+    disks: model of each disk, None if not known; rpm, units: of each disk of which they are known; rpm 0: it does not
+    rotate; below: names of the devices that a device lies on;
     writers: touches by process, of a plan
     """
 
     kind: str
     findings: list[Finding] = field(default_factory=list)
     disks: dict[str, str | None] = field(default_factory=dict)
+    rpm: dict[str, Fraction] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
     below: dict[str, list[str]] = field(default_factory=dict)
     counted: list[Counted] = field(default_factory=list)
     writers: Counter[str] = field(default_factory=Counter)
@@ -130,6 +153,18 @@ def _seconds(value: Any, what: str) -> Fraction | None:
     return Fraction(str(value)) if value else None
 
 
+def _inner(value: Any, *keys: str) -> Any:
+    """Return a member of a member of a document, None if there is none."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _known(value: Any) -> int | None:
+    """Return a count that need not be there; None for what is no count of 64 bits."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT else None
+
+
 def _check(document: dict[str, Any]) -> Document:
     found = Document("check")
     for device in _member(document, "devices", list, "the document"):
@@ -141,11 +176,41 @@ def _check(document: dict[str, Any]) -> Document:
         if not below:
             model = device.get("model")
             found.disks[name] = visible(model) if isinstance(model, str) else None
+            rpm, unit = _inner(device, "unit", "rotation", "rpm"), _known(_inner(device, "unit", "bytes"))
+            if isinstance(rpm, int | float) and not isinstance(rpm, bool) and (rpm == 0 or 1 <= rpm <= MOST_COUNT):
+                found.rpm[name] = Fraction(str(rpm))
+            if unit is not None:
+                found.units[name] = unit
     for finding in _member(document, "findings", list, "the document"):
         code = _text(finding, "finding", "a finding")
         found.findings.append(Finding(code, _text(finding, "device", code), _text(finding, "text", code),
                                       _member(finding, "note", bool, code)))
     return found
+
+
+def _stats_extra(targets: list[Any], counters: dict[str, Any], touches: int) -> tuple[Extra, ...]:
+    """Return the extra bytes on the blocks of a device: exact, or for an older module so many that no touch has more."""
+    units = {_known(_inner(target, "physical_block_size")) for target in targets}
+    unit = units.pop() if len(units) == 1 else None
+    sent, written = _known(counters.get("sent_block_bytes")), _known(counters.get("write_bytes"))
+    if unit is None:
+        return ()
+    if sent is None or written is None:
+        return (Extra(unit, touches * unit, True),)
+    return (Extra(unit, sent - written, False),)
+
+
+def _plan_extra(document: dict[str, Any], touches: int) -> tuple[Extra, ...]:
+    """Return the extra bytes on the blocks of each size that a plan has; an older one only says that no touch has more."""
+    found: dict[int, Extra] = {}
+    unit, sizes = _known(document.get("physical_block_size")), document.get("what_if")
+    if unit is not None:
+        found[unit] = Extra(unit, touches * unit, True)
+    for each in sizes if isinstance(sizes, list) else []:
+        size, extra = _known(_inner(each, "physical_block_size")), _known(_inner(each, "as_is", "extra_bytes"))
+        if size is not None and extra is not None:
+            found[size] = Extra(size, extra, False)
+    return tuple(found.values())
 
 
 def _stats(document: dict[str, Any]) -> Document:
@@ -161,7 +226,7 @@ def _stats(document: dict[str, Any]) -> Document:
         counters = _member(device, "counters", dict, name)
         # What was avoided costs no read; what was lost failed; what is pending is not known yet.
         touches = _count(counters, "rmw_host", name) + _count(counters, "rmw_drive", name)
-        found.counted.append(Counted(name, lower, touches, seconds, modes))
+        found.counted.append(Counted(name, lower, touches, seconds, modes, _stats_extra(targets, counters, touches)))
         faults = {GONE: "is no longer there, below" if any(target.get("device_gone") is True for target in targets) else "",
                   DEGRADED: "has held blocks that cannot be written" if
                   isinstance(device.get("derived"), dict) and device["derived"].get("degraded") is True else ""}
@@ -175,7 +240,8 @@ def _plan(document: dict[str, Any], device: str | None) -> Document:
         raise Unusable(f"is a plan of the workload {source}, which no host wrote: leave it out")
     found = Document("plan")
     touches = _count(document, "touches_expected", "the document")
-    found.counted.append(Counted(device, (), touches, _seconds(document.get("seconds"), "the document")))
+    found.counted.append(Counted(device, (), touches, _seconds(document.get("seconds"), "the document"),
+                                 extra=_plan_extra(document, touches)))
     for row in _member(document, "by_process", list, "the document") if "by_process" in document else []:
         # null: the trace does not tell
         if isinstance(row, dict) and isinstance(row.get("comm"), str):
@@ -233,6 +299,8 @@ def _intervals(answers: list[Document]) -> Document:
             before = devices.get(one.device)
             devices[one.device] = one if before is None else Counted(
                 one.device, one.lower, before.touches + one.touches,
-                Fraction(before.seconds or 0) + Fraction(one.seconds or 0), one.modes)
+                Fraction(before.seconds or 0) + Fraction(one.seconds or 0), one.modes,
+                tuple(Extra(extra.unit, extra.bytes + more.bytes, extra.at_most or more.at_most) for extra in before.extra
+                      if (more := one.extra_of(extra.unit))))
     joined.findings, joined.counted = list(findings), list(devices.values())
     return joined

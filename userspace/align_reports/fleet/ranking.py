@@ -24,11 +24,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-from .documents import Counted, Document, Finding, read
+from .documents import Counted, Document, Finding, a_day, read
 from .layout import Place, Unusable, content, place
+from .model import Modelled, of_device, together
 
+T = TypeVar("T")
 # Grades, the gravest first, and the findings of each; what is in none, as of a newer check, is "other".
 GRADES = {
     "shift": {"partition-start", "loop-start", "data-start", "mapped-start", "misaligned"},
@@ -44,18 +46,12 @@ def grade_of(finding: Finding) -> str:
     return next((grade for grade, codes in GRADES.items() if finding.code in codes), OTHER)
 
 
-def a_day(parts: Iterable[Counted]) -> Fraction | None:
-    """Add the touches a day of those parts of which they are known; None if they are of none."""
-    known = [each for each in (part.a_day for part in parts) if each is not None]
-    return sum(known, Fraction(0)) if known else None
-
-
 @dataclass
 class Entry:
     """A host, a device or a model, and what is known of it.
 
     name: None where it is not known; findings: notes included; counted: touches, from one source;
-    judged: check has judged it, so that no finding means that there is none
+    modelled: what the touches cost in other units; judged: check has judged it, so that no finding means that there is none
     """
 
     name: str | None
@@ -63,6 +59,7 @@ class Entry:
     model: str | None = None
     findings: list[Finding] = field(default_factory=list)
     counted: list[Counted] = field(default_factory=list)
+    modelled: Modelled = field(default_factory=Modelled)
     judged: bool = False
 
     @property
@@ -101,11 +98,14 @@ def rank_key(entry: Entry) -> tuple[Any, ...]:
 
 @dataclass
 class Host(Entry):
-    """A host. rank: from 1; documents: kinds that it has; disks: {name: model}; source: kind that counted the touches."""
+    """A host. rank: from 1; documents: kinds that it has; disks: {name: model}; rpm, units: as in documents;
+    source: kind that counted the touches."""
 
     rank: int = 0
     documents: list[str] = field(default_factory=list)
     disks: dict[str, str | None] = field(default_factory=dict)
+    rpm: dict[str, Fraction] = field(default_factory=dict)
+    units: dict[str, int] = field(default_factory=dict)
     devices: list[Entry] = field(default_factory=list)
     source: str | None = None
     writers: Counter[str] = field(default_factory=Counter)
@@ -161,7 +161,18 @@ def _devices(host: Host, below: dict[str, list[str]]) -> list[Entry]:
     for part in host.counted:
         lower = part.lower or ((part.device,) if part.device else ())
         entry(lower[0] if len(lower) == 1 else part.device, lower).counted.append(part)
+    for name, each in entries.items():
+        each.modelled = of_device(each.counted, host.rpm.get(name or ""), host.units.get(name or ""))
     return sorted(entries.values(), key=rank_key)
+
+
+def _agreed(documents: Iterable[dict[str, T]]) -> dict[str, T]:
+    """Return what documents say of each disk; what they say differently is not known."""
+    said: dict[str, set[T]] = defaultdict(set)
+    for each in documents:
+        for name, value in each.items():
+            said[name].add(value)
+    return {name: values.pop() for name, values in said.items() if len(values) == 1}
 
 
 def host_of(name: str, documents: Iterable[Document]) -> Host:
@@ -175,6 +186,8 @@ def host_of(name: str, documents: Iterable[Document]) -> Host:
         for disk, model in each.disks.items():
             host.disks[disk] = max(host.disks.get(disk), model, key=lambda text: text or "")
         host.writers.update(each.writers)
+    host.rpm = _agreed(each.rpm for each in ordered)
+    host.units = _agreed(each.units for each in ordered)
     findings = {finding for each in ordered for finding in each.findings}
     host.findings = sorted(findings, key=lambda f: (f.device, f.code, f.text, f.note))
     host.documents = sorted({each.kind for each in ordered})
@@ -184,6 +197,7 @@ def host_of(name: str, documents: Iterable[Document]) -> Host:
     for part in (part for each in ordered for part in each.counted if part.device):
         below.setdefault(str(part.device), list(part.lower))
     host.devices = _devices(host, below)
+    host.modelled = together(each.modelled for each in host.devices)
     return host
 
 
@@ -217,6 +231,7 @@ class Fleet:
                 entry = entries.setdefault(device.model, Entry(device.model))
                 entry.findings += device.findings
                 entry.counted += device.counted
+                entry.modelled = together([entry.modelled, device.modelled])
                 entry.judged |= device.judged
                 disks[device.model] += device.name in host.disks
                 hosts[device.model].add(device.host)
@@ -226,7 +241,7 @@ class Fleet:
         """Return what all hosts have together."""
         return Entry(None, findings=[finding for host in self.hosts for finding in host.findings],
                      counted=[part for host in self.hosts for part in host.counted],
-                     judged=any(host.judged for host in self.hosts))
+                     modelled=together(host.modelled for host in self.hosts), judged=any(host.judged for host in self.hosts))
 
 
 @dataclass

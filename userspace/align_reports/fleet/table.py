@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..page import Heading
-from ..table import number, rate
+from ..table import number, rate, size_name
 from .ranking import NOTE, ORDER, Entry, Fleet, Host, grade_of
 
 # NONE is as in the tables of alignctl's own verbs. UNKNOWN is a figure that no document has, which is not 0.
@@ -23,6 +23,12 @@ MEANINGS = {
     "RANK": "by what misaligned writes cost a day, then by the findings of each grade, then by name",
     "TOUCHES/DAY": "partial touches of physical blocks a day that cost a read: of stats, in its intervals (what is avoided "
                    "is not in it); else of plan, in its recording. Not known where no document has a time",
+    "DISK-S/DAY": "seconds a day that disks spend on it, modelled, at most: each touch costs a revolution, as fast as the "
+                  "drive says that it rotates. A drive that collects writes in its cache needs less",
+    "DISK-TIME": "the same as a share of the time of the disk",
+    "EXTRA/DAY": "bytes a day that SSDs write and nobody sent, modelled: the whole unit for each part of it that was sent. "
+                 "<= if only an upper bound is known",
+    "(1 of 2)": "behind a sum: of so many devices; of the others the rotation, or the unit of an SSD, is not known",
     "FROM": "the document that the touches are from",
     "SHIFT": "findings of check of places that are shifted: each block that is written there lies in two physical ones",
     "UNIT": "findings of units that are smaller than the physical block, or no multiple of it",
@@ -49,6 +55,41 @@ def count(value: int | None) -> str:
     return UNKNOWN if value is None else number(value)
 
 
+def _of(figure: str | None, known: int, unknown: int) -> str:
+    """Say of how many devices a sum is, unless it is of all."""
+    if figure is None:
+        return UNKNOWN if unknown else NONE
+    return f"{figure} ({number(known)} of {number(known + unknown)})" if unknown else figure
+
+
+def disk_seconds(entry: Entry) -> str:
+    found = entry.modelled
+    return _of(None if found.disk_seconds is None else rate(float(found.disk_seconds)), found.disks, found.unknown)
+
+
+def disk_time(entry: Entry) -> str:
+    share = entry.modelled.share
+    return _of(None if share is None else f"{rate(100 * float(share))} %", 1, entry.modelled.unknown)
+
+
+def extra(entry: Entry) -> str:
+    found = entry.modelled
+    most = "<= " if found.at_most else ""
+    return _of(None if found.extra is None else most + size_name(float(found.extra)), found.ssds, found.unknown)
+
+
+# What touches cost in other units, in columns that are there only if a row has a figure.
+DISK_SECONDS, DISK_TIME, EXTRA = Heading("DISK-S/DAY"), Heading("DISK-TIME"), Heading("EXTRA/DAY")
+MODELLED = {DISK_SECONDS: disk_seconds, DISK_TIME: disk_time, EXTRA: extra}
+
+
+def _modelled(entries: list[Entry], *headings: Heading) -> tuple[tuple[Heading, ...], list[list[str]]]:
+    """Return those of the columns that have a figure, and their cells for each entry."""
+    shown = tuple(heading for heading in headings if any(
+        (each.modelled.extra if heading is EXTRA else each.modelled.disk_seconds) is not None for each in entries))
+    return shown, [[MODELLED[heading](each) for heading in shown] for each in entries]
+
+
 def _counts(entry: Entry) -> list[str]:
     return [count(found) for grade, found in entry.grades().items() if grade != NOTE]
 
@@ -67,23 +108,29 @@ def _first(host: Host) -> str:
 
 
 def hosts(fleet: Fleet) -> View:
-    return View("hosts", (Heading("RANK"), Heading("HOST", title=True), COST, Heading("FROM", word=True), *COUNTS,
+    shown, cells = _modelled([*fleet.hosts], DISK_SECONDS, EXTRA)
+    return View("hosts", (Heading("RANK"), Heading("HOST", title=True), COST, *shown, Heading("FROM", word=True), *COUNTS,
                           Heading("NOTES"), Heading("FIRST", word=True)),
-                [[number(host.rank), host.name or "", cost(host.cost), host.source or NONE, *_counts(host),
-                  count(host.grades()[NOTE]), _first(host)] for host in fleet.hosts])
+                [[number(host.rank), host.name or "", cost(host.cost), *modelled, host.source or NONE, *_counts(host),
+                  count(host.grades()[NOTE]), _first(host)] for host, modelled in zip(fleet.hosts, cells, strict=True)])
 
 
 def devices(fleet: Fleet) -> View:
+    rows = fleet.devices()
+    shown, cells = _modelled(rows, DISK_SECONDS, DISK_TIME, EXTRA)
     return View("devices", (Heading("HOST", title=True), Heading("DEVICE", title=True), Heading("MODEL", word=True), COST,
-                            Heading("MODE", word=True), *COUNTS, Heading("FINDINGS", word=True)),
-                [[each.host, each.name or UNKNOWN, each.model or UNKNOWN, cost(each.cost), ", ".join(each.modes) or NONE,
-                  *_counts(each), codes(each)] for each in fleet.devices()])
+                            *shown, Heading("MODE", word=True), *COUNTS, Heading("FINDINGS", word=True)),
+                [[each.host, each.name or UNKNOWN, each.model or UNKNOWN, cost(each.cost), *modelled,
+                  ", ".join(each.modes) or NONE, *_counts(each), codes(each)]
+                 for each, modelled in zip(rows, cells, strict=True)])
 
 
 def models(fleet: Fleet) -> View:
-    return View("models", (Heading("MODEL", title=True), Heading("DISKS"), Heading("HOSTS"), COST, *COUNTS),
-                [[each.name or UNKNOWN, number(disks), number(on), cost(each.cost), *_counts(each)]
-                 for each, disks, on in fleet.models()])
+    rows = fleet.models()
+    shown, cells = _modelled([each for each, _, _ in rows], DISK_SECONDS, EXTRA)
+    return View("models", (Heading("MODEL", title=True), Heading("DISKS"), Heading("HOSTS"), COST, *shown, *COUNTS),
+                [[each.name or UNKNOWN, number(disks), number(on), cost(each.cost), *modelled, *_counts(each)]
+                 for (each, disks, on), modelled in zip(rows, cells, strict=True)])
 
 
 def findings(fleet: Fleet) -> View:
@@ -96,6 +143,14 @@ def findings(fleet: Fleet) -> View:
 VIEWS: dict[str, Callable[[Fleet], View]] = {"host": hosts, "device": devices, "model": models, "finding": findings}
 
 
+def _budget(whole: Entry) -> str:
+    """Say in a further line what all touches cost in other units, as far as that is known."""
+    found = whole.modelled
+    parts = [f"{name}: {figure(whole)}" for name, figure, known in (
+        ("disk-seconds a day, at most", disk_seconds, found.disks), ("extra bytes a day of SSDs", extra, found.ssds)) if known]
+    return "\nmodelled: " + "; ".join(parts) if parts else ""
+
+
 def total(fleet: Fleet) -> str:
     """Say in a line what all hosts have together."""
     whole, hosts = fleet.total(), fleet.hosts
@@ -104,7 +159,7 @@ def total(fleet: Fleet) -> str:
             f"with a cost: {number(sum(host.cost is not None for host in hosts))}, "
             f"checked: {number(sum(host.judged for host in hosts))}\n"
             f"touches a day: {cost(whole.cost)}; findings: {faults}, notes: {count(whole.grades()[NOTE])}; "
-            f"files not used: {number(len(fleet.unusable))}")
+            f"files not used: {number(len(fleet.unusable))}{_budget(whole)}")
 
 
 def text(fleet: Fleet, view: View) -> str:

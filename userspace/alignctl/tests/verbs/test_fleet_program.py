@@ -8,6 +8,7 @@ import fleet_samples as samples
 import pytest
 
 from alignctl_program import alignctl, keys
+from audited import Machine, rates
 
 FINE, FINDINGS, USAGE, IO = range(4)
 TRACE = "time_s,op,offset,bytes,comm\n0,write,512,512,small\n1,write,0,4096,whole\n8,write,4096,1024,small\n"
@@ -41,6 +42,23 @@ def test_what_the_other_verbs_print_is_ranked(answers):
         ("recorded", "plan", 2 * 86400 // 8, 2, None), ("shifted", None, None, None, 1), ("counted", "stats", None, 7, None),
         ("watched", "stats", 0, 0, None)]
     assert hosts[0]["writers"] == [{"comm": "small", "touches": 2}]
+
+
+@pytest.mark.parametrize("rotational, said, cost", [
+    # 2 touches in 8 s, of 1/120 s each
+    (1, {"page": 7200}, {"disk_seconds_per_day": 2 * 86400 / 8 / 120, "extra_bytes_per_day": None}),
+    # of a block of 4096 bytes 512 were sent, and of another one 1024
+    (0, {}, {"disk_seconds_per_day": None, "extra_bytes_per_day": (3584 + 3072) * 86400 // 8}),
+])
+def test_what_check_and_plan_print_has_a_cost(tmp_path, rotational, said, cost):
+    host = Machine(tmp_path / "host")
+    rates(host.disk("sda", (8, 0), rotational=rotational), **said)
+    (tmp_path / "trace.csv").write_text(TRACE)
+    printed = {"a/check.json": alignctl("check", "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(host.root)}),
+               "a/plan-sda.json": alignctl("plan", tmp_path / "trace.csv", "--json")}
+    samples.save(tmp_path / "answers", {name: done.stdout for name, done in printed.items()})
+    [found] = json.loads(alignctl("fleet", tmp_path / "answers", "--json").stdout)["hosts"]
+    assert found["modelled"].items() >= cost.items() and not found["modelled"]["extra_bytes_at_most"]
 
 
 def test_one_host_and_a_page_are_one_command_away(answers, tmp_path):
