@@ -41,10 +41,14 @@ def test_the_loop_by_ssh_leaves_an_answer_of_each_host(tmp_path):
     assert {host["host"] for host in json.loads(done.stdout)["hosts"]} == {"web1", "db1.example.com"}
 
 
-def test_prometheus_reads_the_queries_and_they_ask_for_what_there_is(tmp_path):
+def queries_of_the_document():
     section = re.search(r"What to ask(.*?)^How many\n", DOCUMENT.read_text(), re.M | re.S)
-    queries = [line for line in re.findall(r"^ {4}(.*)$", section[1], re.M)
-               if not line.startswith(("# ", "alignctl_", "systemctl "))]
+    return [line for line in re.findall(r"^ {4}(.*)$", section[1], re.M)
+            if not line.startswith(("# ", "alignctl_", "systemctl "))]
+
+
+def test_prometheus_reads_the_queries_and_they_ask_for_what_there_is(tmp_path):
+    queries = queries_of_the_document()
     assert len(queries) > 4
     rules = tmp_path / "rules.yml"
     rules.write_text(json.dumps({"groups": [{"name": "x", "rules": [{"record": f"query:{number}", "expr": query}
@@ -57,3 +61,30 @@ def test_prometheus_reads_the_queries_and_they_ask_for_what_there_is(tmp_path):
                     for verb in ("check", "top"))
     asked = set(re.findall(r"alignctl_\w+", " ".join(queries)))
     assert asked <= set(re.findall(r"^ (alignctl_\w+)$", shown, re.M)), asked
+
+
+# Two hosts, whose disks get 12 touches a second: one of 7200 rpm, one of 5400, an SSD with units of 16 KiB that is sent 4 KiB
+# each time, and a disk that says nothing.
+DISKS = {("db1", "sda"): 1 / 120, ("db1", "sdb"): 1 / 90, ("db2", "sda"): 0, ("db2", "sdb"): None}
+A_SECOND = {"touches_total": 12, "written_bytes_total": 12 * 4096, "touched_bytes_total": 12 * 16384}
+
+
+def test_prometheus_makes_of_touches_what_the_document_says(tmp_path):
+    series, minutes = [], 90
+    for (host, device), revolution in DISKS.items():
+        labels = f'{{instance="{host}",device="{device}"}}'
+        series += [{"series": f"alignctl_disk_{name}{labels}", "values": f"0+{60 * rate}x{minutes}"}
+                   for name, rate in A_SECOND.items()]
+        if revolution is not None:
+            series.append({"series": f'alignctl_check_revolution_seconds{labels[:-1]},source="drive"}}',
+                           "values": f"{revolution}x{minutes}"})
+    shares, extra, unknown = [query for query in queries_of_the_document() if "revolution_seconds" in query]
+    expected = {shares: {("db1", "sda"): 12 / 120, ("db1", "sdb"): 12 / 90},
+                extra: {("db2", "sda"): 86400 * 12 * 12288}, unknown: {("db2", "sdb"): 12}}
+    tests = tmp_path / "tests.yml"
+    tests.write_text(json.dumps({"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": [
+        {"expr": f"round(1000 * ({query}))", "eval_time": f"{minutes}m", "exp_samples": [
+            {"labels": f'{{instance="{host}",device="{device}"}}', "value": round(1000 * value)}
+            for (host, device), value in found.items()]} for query, found in expected.items()]}]}))
+    done = subprocess.run(["promtool", "test", "rules", tests], text=True, capture_output=True, timeout=patience(60), check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

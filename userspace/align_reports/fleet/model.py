@@ -2,9 +2,9 @@
 """What misaligned writes cost in units that people budget: time of disks that rotate, and bytes that SSDs write.
 
 Both are modelled and not measured. A disk that is sent a part of a physical block reads the block and writes it one
-revolution later, so each touch costs one. That is the most: two touches of one write share a revolution, and a drive may
-collect writes in its cache. An SSD writes its whole unit where only a part was sent. No figure is made of what is not
-known: how fast a disk rotates, if at all, and the unit of an SSD.
+revolution later, so each touch costs one. That is rather too much: two touches of one write share a revolution, and a
+drive may collect writes in its cache. An SSD writes its whole unit where only a part was sent. No figure is made of what
+is not known: how fast a disk rotates, if at all, and the unit of an SSD.
 """
 
 from __future__ import annotations

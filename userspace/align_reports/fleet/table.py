@@ -23,8 +23,9 @@ MEANINGS = {
     "RANK": "by what misaligned writes cost a day, then by the findings of each grade, then by name",
     "TOUCHES/DAY": "partial touches of physical blocks a day that cost a read: of stats, in its intervals (what is avoided "
                    "is not in it); else of plan, in its recording. Not known where no document has a time",
-    "DISK-S/DAY": "seconds a day that disks spend on it, modelled, at most: each touch costs a revolution, as fast as the "
-                  "drive says that it rotates. A drive that collects writes in its cache needs less",
+    "DISK-S/DAY": "seconds a day that disks spend on it, modelled: each touch costs a revolution, as fast as the drive says "
+                  "that it rotates. That is rather too much: two touches of one write share a revolution, and a drive that "
+                  "collects writes in its cache needs less",
     "DISK-TIME": "the same as a share of the time of the disk",
     "EXTRA/DAY": "bytes a day that SSDs write and nobody sent, modelled: the whole unit for each part of it that was sent. "
                  "<= if only an upper bound is known",
@@ -55,27 +56,28 @@ def count(value: int | None) -> str:
     return UNKNOWN if value is None else number(value)
 
 
-def _of(figure: str | None, known: int, unknown: int) -> str:
-    """Say of how many devices a sum is, unless it is of all."""
+def _of(figure: str | None, known: int, others: int, unknown: int) -> str:
+    """Say of how many devices a sum is, unless it is of all; NONE: there is none of the kind that has such a figure."""
     if figure is None:
-        return UNKNOWN if unknown else NONE
+        return NONE if others and not unknown else UNKNOWN
     return f"{figure} ({number(known)} of {number(known + unknown)})" if unknown else figure
 
 
 def disk_seconds(entry: Entry) -> str:
     found = entry.modelled
-    return _of(None if found.disk_seconds is None else rate(float(found.disk_seconds)), found.disks, found.unknown)
+    return _of(None if found.disk_seconds is None else rate(float(found.disk_seconds)), found.disks, found.ssds, found.unknown)
 
 
 def disk_time(entry: Entry) -> str:
-    share = entry.modelled.share
-    return _of(None if share is None else f"{rate(100 * float(share))} %", 1, entry.modelled.unknown)
+    found = entry.modelled
+    return _of(None if found.share is None else f"{rate(100 * float(found.share))} %", found.disks, found.ssds, found.unknown)
 
 
 def extra(entry: Entry) -> str:
     found = entry.modelled
     most = "<= " if found.at_most else ""
-    return _of(None if found.extra is None else most + size_name(float(found.extra)), found.ssds, found.unknown)
+    return _of(None if found.extra is None else most + size_name(float(found.extra)), found.ssds, found.disks,
+               found.unknown)
 
 
 # What touches cost in other units, in columns that are there only if a row has a figure.
@@ -147,7 +149,7 @@ def _budget(whole: Entry) -> str:
     """Say in a further line what all touches cost in other units, as far as that is known."""
     found = whole.modelled
     parts = [f"{name}: {figure(whole)}" for name, figure, known in (
-        ("disk-seconds a day, at most", disk_seconds, found.disks), ("extra bytes a day of SSDs", extra, found.ssds)) if known]
+        ("disk-seconds a day", disk_seconds, found.disks), ("extra bytes a day of SSDs", extra, found.ssds)) if known]
     return "\nmodelled: " + "; ".join(parts) if parts else ""
 
 

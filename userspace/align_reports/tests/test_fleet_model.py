@@ -136,13 +136,15 @@ def test_a_sum_is_of_those_that_are_known_and_says_of_how_many(fleet):
 
 
 def test_the_tables_and_the_page_have_the_same_figures(fleet, tmp_path):
+    files = HOSTS | {"uncounted/check.json": disk(4096, 7200)}
     page = tmp_path / "page.html"
-    text = fleet(HOSTS, "--html", str(page))
-    rows = [re.split(r" {2,}", line.strip()) for line in text.splitlines()[:3]]
+    text = fleet(files, "--html", str(page))
+    rows = [re.split(r" {2,}", line.strip()) for line in text.splitlines()[:4]]
     assert rows[0][2:6] == ["TOUCHES/DAY", "DISK-S/DAY", "EXTRA/DAY", "FROM"]
     assert [row[1:6] for row in rows[1:]] == [["disks", "337", "3 (2 of 3)", "not known", "stats"],
-                                              ["ssds", "121", "1", "3.5 KiB", "stats"]]
-    assert text.endswith("modelled: disk-seconds a day, at most: 4 (3 of 4); extra bytes a day of SSDs: 3.5 KiB (1 of 2)\n")
+                                              ["ssds", "121", "1", "3.5 KiB", "stats"],
+                                              ["uncounted", "not known", "not known", "not known", "-"]]
+    assert text.endswith("modelled: disk-seconds a day: 4 (3 of 4); extra bytes a day of SSDs: 3.5 KiB (1 of 2)\n")
     devices = {tuple(line.split()[:2]): line for line in fleet(HOSTS, "--by", "device").splitlines()}
     assert "TOUCHES/DAY  DISK-S/DAY   DISK-TIME  EXTRA/DAY" in devices["HOST", "DEVICE"]
     assert re.search(r" 240 +2 +0\.002315 % +- +report", devices["disks", "sda"])
