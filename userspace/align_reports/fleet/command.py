@@ -26,6 +26,7 @@ except ImportError:
 from align_reports.document import text_of, visible
 from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.fleet import layout, page, ranking, table
+from align_reports.fleet.model import NOTHING
 from align_reports.fleet.ranking import Entry, Fleet, Host, grade_of
 from align_reports.verify.command import attempt, put, refused
 
@@ -47,11 +48,13 @@ def _rounded(value: Fraction | None, places: int) -> float | None:
     return None if value is None else float(round(value, places))
 
 
-def _modelled(entry: Entry) -> dict[str, Any]:
+def _modelled(entry: Entry) -> dict[str, Any] | None:
     found = entry.modelled
-    return {"disk_seconds_per_day": _rounded(found.disk_seconds, 3), "disks": found.disks,
+    share = found.share if found.disks == 1 else None
+    # of most devices: without touches
+    return None if found is NOTHING else {"disk_seconds_per_day": _rounded(found.disk_seconds, 3), "disks": found.disks,
             "extra_bytes_per_day": None if found.extra is None else round(found.extra), "extra_bytes_at_most": found.at_most,
-            "ssds": found.ssds, "not_known": found.unknown}
+            "ssds": found.ssds, "not_known": found.unknown, "share_of_disk_time": _rounded(share, 6)}
 
 
 def _figures(entry: Entry) -> dict[str, Any]:
@@ -67,7 +70,7 @@ def _host(host: Host) -> dict[str, Any]:
             "writers": [{"comm": comm, "touches": touches}
                         for comm, touches in sorted(host.writers.items(), key=lambda row: (-row[1], row[0])) if touches],
             "devices": [{"device": each.name, "model": each.model, **_figures(each),
-                         "share_of_disk_time": _rounded(each.modelled.share, 6), "modes": each.modes,
+                         "modes": each.modes,
                          "findings": [{"finding": one.code, "device": one.device, "grade": grade_of(one), "text": one.text}
                                       for one in each.findings]}
                         for each in host.devices if each.wrong or each.findings]}

@@ -40,14 +40,20 @@ class Modelled:
         return None if self.disk_seconds is None else self.disk_seconds / DAY_S
 
 
+# One for all devices without touches, which are most.
+NOTHING = Modelled()
+
+
 def _plus(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return one if other is None else other if one is None else one + other
 
 
 def together(parts: Iterable[Modelled]) -> Modelled:
     """Add what devices cost."""
-    whole = Modelled()
+    whole = NOTHING
     for part in parts:
+        if part is NOTHING:
+            continue
         whole = Modelled(_plus(whole.disk_seconds, part.disk_seconds), whole.disks + part.disks,
                          _plus(whole.extra, part.extra), whole.at_most or part.at_most, whole.ssds + part.ssds,
                          whole.unknown + part.unknown)
@@ -59,7 +65,7 @@ def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None
     timed = [each for each in counted if each.seconds is not None]
     touches = a_day(timed)
     if touches is None:
-        return Modelled()
+        return NOTHING
     if rpm:
         return Modelled(disk_seconds=touches * MINUTE_S / rpm, disks=1)
     extra = [each.extra_of(unit) for each in timed] if rpm == 0 and unit else [None]

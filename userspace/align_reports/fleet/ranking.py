@@ -28,7 +28,7 @@ from typing import Any, TypeVar
 
 from .documents import Counted, Document, Finding, a_day, read
 from .layout import Place, Unusable, content, place
-from .model import Modelled, of_device, together
+from .model import NOTHING, Modelled, of_device, together
 
 T = TypeVar("T")
 # Grades, the gravest first, and the findings of each; what is in none, as of a newer check, is "other".
@@ -59,7 +59,7 @@ class Entry:
     model: str | None = None
     findings: list[Finding] = field(default_factory=list)
     counted: list[Counted] = field(default_factory=list)
-    modelled: Modelled = field(default_factory=Modelled)
+    modelled: Modelled = NOTHING
     judged: bool = False
 
     @property
