@@ -8,7 +8,8 @@ import pytest
 from html_checks import check_labels
 
 from lab.dashboard import picture
-from lab.dashboard.__main__ import PICTURE, drawn, interval
+from lab.dashboard.__main__ import PICTURE, interval
+from lab.dashboard.answers import drawn
 from lab.dashboard.panels import DASHBOARD, Panel, Target, filled, panels, rate_interval
 from lab.paths import REPO
 
