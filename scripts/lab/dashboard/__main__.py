@@ -19,6 +19,8 @@ from align_reports import folder, output
 from ..machines import remote
 from ..paths import OUT, REPO, say
 from .answers import FORMAT, answers, drawn
+from .panels import panels
+from .picture import Stretch
 from .run import MODES, started
 
 FINE, BROKEN = 0, 2
@@ -56,7 +58,10 @@ def make(given: argparse.Namespace) -> int:
             for mode in MODES:
                 say(f"dashboard: the load in mode {mode}, {given.seconds:g} s")
                 phases.append(run.phase(mode, given.seconds))
-            folder.save(file, FORMAT, answers(run.monitors, phases))
+            stretches = [Stretch(phase.mode, phase.before, phase.after) for phase in phases]
+            said = f"The dashboard's panels over the same load in mode {', '.join(MODES)}, one after another"
+            found = answers(run.monitors, panels(), stretches, said)
+            folder.save(file, FORMAT, {**found, "phases": [vars(phase) for phase in phases]})
     given.picture.write_text(drawn(folder.load(file, FORMAT, "dashboard")))
     say(f"{given.picture}; the answers: {file}")
     return FINE

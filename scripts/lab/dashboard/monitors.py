@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""node_exporter and Prometheus of this machine, on loopback: what they serve, and their answers to queries."""
+"""node_exporter, one for each host, and Prometheus, all on this machine's loopback: what they serve, and answers to queries."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from ..pace import Limit, patience
 from ..paths import REPO
 
 RULES = REPO / "scripts/packaging/monitoring/align.rules.yml"
+FLEET_RULES = REPO / "scripts/packaging/monitoring/fleet.rules.yml"
 # A series of a range: its labels, and the points (time in seconds, value) that there are.
 Series = tuple[dict[str, str], list[tuple[float, float]]]
 
@@ -59,18 +60,19 @@ def serving(folder: Path, port: int, ready: str, *command: object) -> Iterator[N
 
 @dataclass(frozen=True)
 class Monitors:
-    """A Prometheus that scrapes a node_exporter, which serves the files of a folder.
+    """A Prometheus that scrapes node_exporters, each of which serves the files of a folder.
 
-    scraped   seconds between two scrapes
+    exporters   their ports, by the name of the host that they stand for
+    scraped     seconds between two scrapes
     """
 
-    exporter: int
+    exporters: dict[str, int]
     prometheus: int
     scraped: float
 
-    def served(self) -> str:
-        """Return the metrics that node_exporter serves now."""
-        return ask(self.exporter, "/metrics")
+    def served(self, host: str) -> str:
+        """Return the metrics that the node_exporter of a host serves now."""
+        return ask(self.exporters[host], "/metrics")
 
     def _data(self, path: str, **query: Any) -> Any:
         """Return the data of an answer. Raises RuntimeError with Prometheus' words if it refuses a query."""
@@ -96,18 +98,29 @@ class Monitors:
 
 
 @contextlib.contextmanager
-def watching(folder: Path, texts: Path, scraped: float) -> Iterator[Monitors]:
-    """Run both programs of this machine over the files of `texts`, with the alert rules; their own files lie in `folder`."""
-    exporter, prometheus = free_ports(2)
+def watching(folder: Path, hosts: dict[str, Path], scraped: float) -> Iterator[Monitors]:
+    """Run both programs of this machine, with the rules; their own files lie in `folder`.
+
+    hosts   {name of a host, which the label instance has: folder of the files that its node_exporter serves}
+    """
+    prometheus, *ports = free_ports(1 + len(hosts))
+    exporters = dict(zip(hosts, ports, strict=True))
     every = f"{round(scraped * 1000)}ms"
     config = folder / "prometheus.yml"
     config.write_text(f"""
 global: {{scrape_interval: {every}, scrape_timeout: {every}, evaluation_interval: {every}}}
-rule_files: [{RULES}]
-scrape_configs: [{{job_name: node, static_configs: [{{targets: ["127.0.0.1:{exporter}"]}}]}}]
+rule_files: [{RULES}, {FLEET_RULES}]
+scrape_configs:
+  - job_name: node
+    static_configs: {json.dumps([{"targets": [f"127.0.0.1:{port}"], "labels": {"instance": host}}
+                                 for host, port in exporters.items()])}
 """)
-    with (serving(folder, exporter, "/metrics", "prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{exporter}",
-                  "--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={texts}"),
-          serving(folder, prometheus, "/-/ready", "prometheus", f"--config.file={config}",
-                  f"--storage.tsdb.path={folder}/data", f"--web.listen-address=127.0.0.1:{prometheus}")):
-        yield Monitors(exporter, prometheus, scraped)
+    with contextlib.ExitStack() as running:
+        for host, port in exporters.items():
+            running.enter_context(serving(
+                folder, port, "/metrics", "prometheus-node-exporter", f"--web.listen-address=127.0.0.1:{port}",
+                "--collector.disable-defaults", "--collector.textfile", f"--collector.textfile.directory={hosts[host]}"))
+        running.enter_context(serving(
+            folder, prometheus, "/-/ready", "prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/data",
+            f"--web.listen-address=127.0.0.1:{prometheus}"))
+        yield Monitors(exporters, prometheus, scraped)

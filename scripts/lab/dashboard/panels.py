@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The panels of dashboard.json, and their queries as Grafana would send them."""
+"""The panels of the dashboards, and their queries as Grafana would send them."""
 
 from __future__ import annotations
 
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from ..paths import REPO
 
 DASHBOARD = REPO / "scripts/packaging/monitoring/dashboard.json"
+FLEET = REPO / "scripts/packaging/monitoring/fleet.json"
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ class Panel(Frame):
     targets: tuple[Target, ...]
 
 
-def panels() -> list[Panel]:
-    """Return the dashboard's panels, in its order."""
+def panels(dashboard: Path = DASHBOARD) -> list[Panel]:
+    """Return the panels of a dashboard, in its order."""
     found = []
-    for each in json.loads(DASHBOARD.read_text())["panels"]:
+    for each in json.loads(dashboard.read_text())["panels"]:
         defaults, place = each["fieldConfig"]["defaults"], each["gridPos"]
         found.append(Panel(each["title"], defaults["unit"], defaults["custom"]["stacking"]["mode"] == "normal",
                            defaults.get("min"), place["x"], place["y"],
@@ -61,7 +63,7 @@ def rate_interval(step: float, scraped: float) -> float:
 
 def filled(query: str, interval: float) -> str:
     """Replace the variables: all hosts, all devices, and the interval in seconds."""
-    variables = {"$__rate_interval": f"{round(interval * 1000)}ms", "$instance": ".*", "$name": ".*"}
+    variables = {"$__rate_interval": f"{round(interval * 1000)}ms", "$instance": ".*", "$name": ".*", "$device": ".*"}
     for name, value in variables.items():
         query = query.replace(name, value)
     if "$" in query:

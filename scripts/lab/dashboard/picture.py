@@ -69,9 +69,9 @@ class Chart(Frame):
 
 @dataclass(frozen=True)
 class Stretch:
-    """A time in one mode, in seconds from the picture's begin."""
+    """A time with a name, as that of a mode, in seconds from the picture's begin."""
 
-    mode: str
+    name: str
     begin: float
     end: float
 
@@ -170,7 +170,7 @@ def chart(panel: Chart, stretches: Sequence[Stretch], span: float) -> tuple[list
     parts = [text(0, TITLE - 3, panel.title, "name")]
     for stretch in stretches:
         parts.append(rect(x_of(stretch.begin), top, (stretch.end - stretch.begin) * scale, PLOT, "stretch"))
-        parts.append(text(x_of((stretch.begin + stretch.end) / 2), top - 4, stretch.mode, "tick", "middle"))
+        parts.append(text(x_of((stretch.begin + stretch.end) / 2), top - 4, stretch.name, "tick", "middle"))
     # Fewer ticks than the axis has room for.
     for value in upward(linear_ticks(low, high, base_of(panel.unit, high)), lambda value: y_of(value) / 1.7):
         parts.append(line(LEFT, y_of(value), WIDTH - RIGHT, y_of(value), "axis" if not value else "grid"))

@@ -31,7 +31,7 @@ MODES = ("report", "pad", "coalesce")
 # A disk without a write cache, which does each read-modify-write before it answers. coalesce needs the cache that the
 # target advertises.
 DRIVE = drives.Server(size="1G", profile="hdd-nocache", cache="off")
-DISK, NAME = "vda", "align-vda"
+HOST, DISK, NAME = "guest", "vda", "align-vda"
 DEVICE = f"/dev/mapper/{NAME}"
 SERVICE = REPO / "scripts/packaging/systemd/align-metrics.service.in"
 ALIGNCTL = "/tmp/alignctl"
@@ -147,7 +147,7 @@ def started(folder: Path, *, seconds: float, every: float, name: str = "dashboar
     texts.mkdir(parents=True)
     built, _ = modules.build_for(kernels.release(kernels.USUAL))
     with (drives.serve({"drive": DRIVE}, folder / "log") as served,
-          watching(folder, texts, every) as monitors,
+          watching(folder, {HOST: texts}, every) as monitors,
           remote.boot(folder / "log", timeout=patience(seconds), name=name, series=kernels.USUAL,
                       drives=[served["drive"].attached()], rwdirs=[texts]) as guest):
         queue = f"/sys/block/{DISK}/queue"

@@ -134,7 +134,7 @@ def test_more_lines_than_colours_are_refused():
 def test_an_answer_is_drawn_in_the_place_of_its_panel():
     charts = [{**vars(replace(chart(("one", STEADY)), title=title, x=x, y=y)), "curves": [{"legend": "one", "points": STEADY}]}
               for title, x, y in (("a", 0, 0), ("b", 12, 0), ("c", 0, 8))]
-    text = drawn({"charts": charts, "span": 800.0, "stretches": [vars(each) for each in MODES]})
+    text = drawn({"said": "Three panels", "charts": charts, "span": 800.0, "stretches": [vars(each) for each in MODES]})
     places = [tuple(map(float, place)) for place in re.findall(r'translate\(([\d.]+) ([\d.]+)\)', text)]
     assert places[0][1] == places[1][1] < places[2][1] and places[0][0] == places[2][0] < places[1][0]
 

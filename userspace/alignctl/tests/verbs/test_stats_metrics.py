@@ -266,7 +266,7 @@ def test_prometheus_draws_each_panel_from_what_node_exporter_serves(busy, tmp_pa
             put(align, **{f"latency_{name}_histogram": " ".join([str(count)] * BINS["latency"])})
         assert metrics(root, "--output", texts / "align.prom").returncode == FINE
 
-    with watching(tmp_path, texts, 0.5) as monitors:
+    with watching(tmp_path, {"host": texts}, 0.5) as monitors:
         missing, alerts = queries, set()
         # the device is degraded, as its gauge says
         while missing or "AlignDeviceDegraded" not in alerts:
@@ -275,7 +275,7 @@ def test_prometheus_draws_each_panel_from_what_node_exporter_serves(busy, tmp_pa
             time.sleep(0.5)
             missing = [query for query in missing if not drawn(monitors, query)]
             alerts = monitors.alerts()
-        served = monitors.served()
+        served = monitors.served("host")
     assert 'node_textfile_scrape_error 0' in served
     assert samples(served)["dm_align_writes_total"] == samples((texts / "align.prom").read_text())["dm_align_writes_total"]
 
