@@ -55,6 +55,15 @@ def test_both_shells_complete(installed):
     assert (share / "bash-completion/completions/alignctl").exists() and (share / "zsh/site-functions/_alignctl").exists()
 
 
+def content(folder):
+    return {path.relative_to(folder): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("room", ["ansible"])
+def test_what_other_programs_read_is_there_by_its_name(installed, room):
+    assert content(installed / "usr/local/share/alignctl" / room) == content(REPO / "scripts/packaging" / room)
+
+
 def test_nbdkit_finds_the_plugin_by_its_name_where_it_has_the_same_prefix(tmp_path):
     where = {name: subprocess.run(["pkg-config", f"--variable={name}", "nbdkit"], capture_output=True, text=True,
                                   check=True).stdout.strip() for name in ("prefix", "plugindir")}
