@@ -59,7 +59,7 @@ def content(folder):
     return {path.relative_to(folder): path.read_text() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.parametrize("room", ["ansible"])
+@pytest.mark.parametrize("room", ["ansible", "monitoring"])
 def test_what_other_programs_read_is_there_by_its_name(installed, room):
     assert content(installed / "usr/local/share/alignctl" / room) == content(REPO / "scripts/packaging" / room)
 
