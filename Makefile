@@ -151,6 +151,10 @@ bench-check:  ## processor time of alignctl check on a host of 24 disks and 200 
 	$(call prepare,packages venv,programs)
 	$(PYTHON) -m lab.bench.check $(BENCH_ARGS)
 
+bench-prometheus:  ## series, scrapes, rules and memory of a Prometheus over 5000 hosts; 15 minutes [BENCH_ARGS="--hosts N --json"]
+	$(call prepare,check,programs)
+	$(PYTHON) -m lab.bench.prometheus $(BENCH_ARGS)
+
 # Documentation/dashboard.svg is from a quiet machine.
 dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
 	$(call prepare,check,programs modules)
@@ -191,4 +195,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream

@@ -2,12 +2,17 @@
 """The rules and the dashboard of many hosts: what Prometheus makes of them, from the metrics that alignctl writes."""
 
 import json
+import math
 import re
 import subprocess
+import time
 
-from lab.dashboard.monitors import FLEET_RULES
+import pytest
+
+from lab.bench.prometheus import Host, printed
+from lab.dashboard.monitors import FLEET_RULES, watching
 from lab.dashboard.panels import FLEET, filled, panels
-from lab.pace import patience
+from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 TOLD = REPO / "scripts/packaging/tests/fleet.rules.test.yml"
@@ -15,6 +20,8 @@ TOLD = REPO / "scripts/packaging/tests/fleet.rules.test.yml"
 OTHERS = {"node_textfile_mtime_seconds"}
 RECORD = re.compile(r"- record: (\S+)")
 RECORDED = re.compile(r"\b[a-z_]+:[a-z_]+:[a-z0-9_]+\b")
+# A step of these takes five minutes, as the rules' test shows.
+SLOW = ":increase1d"
 
 
 def queries():
@@ -84,3 +91,41 @@ def test_each_rule_has_its_figures_and_each_alert_fires_for_what_it_is_about():
     tested = {(name, bool(fires)) for name, fires in
               re.findall(r"alertname: (\w+)\n(?: +exp_alerts:\n +- exp_labels: (\{))?", told)}
     assert tested == {(name, fires) for name in re.findall(r"- alert: (\w+)", rules) for fires in (False, True)}
+
+
+@pytest.fixture
+def hosts(tmp_path):
+    check = printed(tmp_path / "host", 12)
+    return {f"host{number}": Host(number, check) for number in range(2)}
+
+
+def test_prometheus_draws_each_panel_from_what_node_exporters_serve(hosts, tmp_path):
+    texts = {name: tmp_path / name for name in hosts}
+    for folder in texts.values():
+        folder.mkdir()
+    targets = [target for panel in panels(FLEET) for target in panel.targets if SLOW not in target.query]
+    began, limit, missing, alerts = time.time(), Limit(60), targets, {}
+    with watching(tmp_path, texts, 0.5) as monitors:
+        # pending for a quarter of an hour
+        while missing or "AlignDiskShifted" not in alerts:
+            for name, host in hosts.items():
+                for file, text in (("align-check.prom", host.check()), ("align-disks.prom", host.disks(time.time() - began))):
+                    (texts[name] / f"{file}.new").write_text(text)
+                    (texts[name] / f"{file}.new").rename(texts[name] / file)
+            assert not limit.over(), f"no samples for {missing}; alerts {alerts}"
+            time.sleep(0.5)
+            missing = [target for target in missing if not drawn(monitors, target)]
+            alerts = monitors.alerts()
+        served = monitors.served("host1")
+        [(labels, shifted)] = monitors.at('instance:alignctl_check_shifted_disks:count{instance="host1"}')
+    assert "node_textfile_scrape_error 0" in served and "node_textfile_mtime_seconds" in served
+    assert alerts["AlignDiskShifted"] == "pending" and not {"AlignCountersStale", "AlignCheckStale"} & set(alerts)
+    # every eighth of twelve
+    assert (shifted, labels["instance"]) == (1, "host1")
+
+
+def drawn(monitors, target):
+    """Whether a panel's query yields numbers, and series with all labels of the legend."""
+    found = monitors.at(filled(target.query, 20))
+    return found and all(math.isfinite(value) and set(re.findall(r"{{(\w+)}}", target.legend)) <= set(labels)
+                         for labels, value in found)
