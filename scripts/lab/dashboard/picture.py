@@ -30,6 +30,7 @@ LINES = ("pad", "raw", "coalesce", "report", "bad", "host")
 MARGIN, GAP = 12, 20
 TITLE, STRIP, PLOT, AXIS = 14, 16, 120, 18  # heights of a panel's parts
 SWATCH = 14
+HOUR = 3600.0
 
 
 def counts(value: float) -> str:
@@ -40,11 +41,18 @@ def counts(value: float) -> str:
     return f"{value:.4g} c/s"
 
 
+def seconds(value: float) -> str:
+    """Format a time; from an hour on in hours."""
+    if abs(value) >= HOUR:
+        return f"{value / HOUR:.4g} h"
+    return duration(1e6 * value, "{:.4g}".format) if value else "0 s"
+
+
 # Grafana's units: how a value is shown at the axis.
 UNITS: dict[str, Callable[[float], str]] = {
     "cps": counts,
     "percentunit": lambda value: f"{100 * value:.4g}%",
-    "s": lambda value: duration(1e6 * value, "{:.4g}".format) if value else "0 s",
+    "s": seconds,
     "bytes": size_name,
     "none": rate,
     "short": rate,
@@ -84,8 +92,10 @@ def linear_ticks(low: float, high: float, base: float = 1) -> list[list[float]]:
 
 
 def base_of(unit: str, high: float) -> float:
-    """Return the factor in which the values of an axis are shown: of bytes, a power of 1024."""
-    return 1024.0 ** max(math.floor(math.log(high, 1024)), 0) if unit == "bytes" else 1
+    """Return the factor in which the values of an axis are shown: of bytes, a power of 1024; of long times, an hour."""
+    if unit == "bytes":
+        return 1024.0 ** max(math.floor(math.log(high, 1024)), 0)
+    return HOUR if unit == "s" and high >= HOUR else 1
 
 
 def clock(seconds: float) -> str:

@@ -97,6 +97,12 @@ def test_every_label_can_be_read(unit, high, low):
     check_labels(f'<svg viewBox="0 0 {picture.WIDTH} {height}">{"".join(parts)}</svg>')
 
 
+def test_a_long_time_is_told_in_round_hours():
+    parts, _ = picture.chart(chart(("one", [(at, 28800.0) for at, _ in STEADY]), unit="s"), MODES, 800)
+    told = [each for each in words("".join(parts)) if each.endswith((" h", " s"))]
+    assert told and set(told) <= {f"{hours} h" for hours in range(1, 10)} | {"0 s"}
+
+
 def polylines(parts):
     return [[tuple(map(float, point.split(","))) for point in points.split()]
             for points in re.findall(r'<polyline points="([^"]*)"', "".join(parts))]
