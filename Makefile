@@ -18,7 +18,7 @@ endif
 
 # These boot guests of one series, whatever the tests run on.
 usual = $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
-demo dashboard: export DM_ALIGN_KERNELS := $(usual)
+demo dashboard fleet-dashboard: export DM_ALIGN_KERNELS := $(usual)
 bench: export DM_ALIGN_KERNELS := $(or $(KERNELS),$(usual))
 
 .DEFAULT_GOAL := all
@@ -160,6 +160,10 @@ dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in eac
 	$(call prepare,check,programs modules)
 	$(PYTHON) -m lab.dashboard $(DASHBOARD_ARGS)
 
+fleet-dashboard:  ## Documentation/fleet-dashboard.svg: Grafana's panels over three guests, of which one is mended [DASHBOARD_ARGS=...]
+	$(call prepare,check,programs)
+	$(PYTHON) -m lab.dashboard.fleet $(DASHBOARD_ARGS)
+
 # The release that modules was built for, told by the module itself.
 built_for = $(firstword $(shell modinfo -F vermagic kmod/dm-align.ko))
 
@@ -195,4 +199,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean coverage dashboard deb debug-stress demo fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream

@@ -39,9 +39,9 @@ ALIGNCTL = "/tmp/alignctl"
 COUNTED = ("touches", "writes", "reads", "read_bytes")
 
 
-def service(folder: Path) -> list[str]:
-    """Return the command of align-metrics.service, for a program and a folder that are elsewhere."""
-    [command] = re.findall(r"^ExecStart=(.*)$", SERVICE.read_text(), re.MULTILINE)
+def service(folder: Path, unit: Path = SERVICE) -> list[str]:
+    """Return the command of a service, for a program and a folder that are elsewhere."""
+    [command] = re.findall(r"^ExecStart=(.*)$", unit.read_text(), re.MULTILINE)
     return shlex.split(command.replace("@SBINDIR@/alignctl", ALIGNCTL).replace("@TEXTFILE_DIR@", str(folder)))
 
 

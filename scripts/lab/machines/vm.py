@@ -15,7 +15,7 @@ died; 126 if the command succeeded and the kernel log holds a fault (BUG, WARNIN
 then printed. The console and dmesg are left in out/vm/<name>/.
 
 A drive is an NBD server's socket. Its options: bus=virtio|scsi, physical=<bytes> (4096), logical=<bytes> (512),
-write-cache=on|off, queue-size=<n> (virtio; a request has at most n-2 segments), rotational=on|off (scsi only).
+write-cache=on|off, queue-size=<n> (virtio; a request has at most n-2 segments), rotational=on|off, product=<model> (scsi only).
 Drive i has serial "drive<i>"; virtio drives appear as /dev/vda, /dev/vdb, ... in order, scsi ones as /dev/sda, ...
 """
 
@@ -61,6 +61,7 @@ class Drive:
     write_cache: str = "on"
     queue_size: int = 0
     rotational: str = "off"
+    product: str = ""
 
     @classmethod
     def parse(cls, text):
@@ -91,6 +92,8 @@ class Drive:
         elif self.bus == "scsi":
             rate = 7200 if self.rotational == "on" else 1
             device = f"scsi-hd,{common},rotation_rate={rate},dpofua=on,bus=scsi{index}.0"
+            if self.product:
+                device += f",product={self.product}"
         else:
             fail(f"drive bus {self.bus!r} is not virtio or scsi")
         extra = ["-device", f"virtio-scsi-pci,id=scsi{index}"] if self.bus == "scsi" else []

@@ -1,25 +1,48 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The picture in the documents shows the dashboard as it is; every chart can be read, and draws what the queries answered."""
+"""The pictures in the documents show the dashboards as they are; every chart can be read, and draws what the queries answered."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 from html_checks import check_labels
 
-from lab.dashboard import picture
+from lab.dashboard import fleet, picture
 from lab.dashboard.__main__ import PICTURE, interval
 from lab.dashboard.answers import drawn
-from lab.dashboard.panels import DASHBOARD, Panel, Target, filled, panels, rate_interval
+from lab.dashboard.panels import DASHBOARD, FLEET, Panel, Target, filled, panels, rate_interval
 from lab.paths import REPO
 
 KIB = 1024
 LARGEST = 150 * KIB
 
 
-@pytest.fixture(scope="module")
-def shown():
-    return PICTURE.read_text()
+@dataclass(frozen=True)
+class Shown:
+    """A picture, its dashboard, the document that has it, and the names of its stretches."""
+
+    file: Path
+    dashboard: Path
+    document: str
+    stretches: tuple[str, ...]
+
+    @property
+    def text(self):
+        return self.file.read_text()
+
+    @property
+    def panels(self):
+        return panels(self.dashboard)
+
+
+SHOWN = [Shown(PICTURE, DASHBOARD, "production.rst", ("report", "pad", "coalesce")),
+         Shown(fleet.PICTURE, FLEET, "fleet.rst", ("as found", f"{fleet.MENDED} mended"))]
+
+
+@pytest.fixture(params=SHOWN, ids=lambda shown: shown.file.stem)
+def shown(request):
+    return request.param
 
 
 def groups(text):
@@ -32,41 +55,42 @@ def words(text, kind=None):
 
 
 def test_the_picture_has_the_dashboards_panels(shown):
-    """Else `make dashboard` has to draw it anew."""
-    assert [words(group, "name") for group in groups(shown)] == [[panel.title] for panel in panels()]
+    """Else `make dashboard` or `make fleet-dashboard` has to draw it anew."""
+    assert [words(group, "name") for group in groups(shown.text)] == [[panel.title] for panel in shown.panels]
 
 
 def test_the_picture_has_a_line_for_each_query(shown):
-    for group, panel in zip(groups(shown), panels(), strict=True):
+    for group, panel in zip(groups(shown.text), shown.panels, strict=True):
         told = " ".join(words(group))
         for target in panel.targets:
-            name = re.sub(r"{{name}}(: )?", "", re.sub(r"{{(reason|alignment)}}", "", target.legend)).strip(" ,:")
+            name = re.sub(r"{{name}}(: )?", "", re.sub(r"{{(?!name)\w+}}", "", target.legend)).strip(" ,:")
             assert name in told, f"{panel.title}: {target.legend}"
         assert "<polyline" in group, f"{panel.title} is empty"
 
 
 def test_the_picture_is_small_and_needs_nothing_else(shown):
-    assert len(shown) < LARGEST
-    assert not re.search(r"href|url\(|<script|var\(", shown)
+    assert len(shown.text) < LARGEST
+    assert not re.search(r"href|url\(|<script|var\(", shown.text)
     # Paper below everything: the viewer's background may be dark.
-    assert re.search(r"</style>\s*<rect x=\"0.0\" y=\"0.0\" [^>]*class=\"paper\"", shown)
-    for mode in ("report", "pad", "coalesce"):
-        assert words(shown).count(mode) == len(panels())
+    assert re.search(r"</style>\s*<rect x=\"0.0\" y=\"0.0\" [^>]*class=\"paper\"", shown.text)
+    for stretch in shown.stretches:
+        assert words(shown.text).count(stretch) == len(shown.panels)
 
 
-def test_the_picture_is_in_the_documents_with_words_instead():
-    text = (REPO / "Documentation/production.rst").read_text()
-    [options] = re.findall(r"^\.\. image:: dashboard\.svg\n((?:   .*\n)+)", text, re.MULTILINE)
+def test_the_picture_is_in_the_documents_with_words_instead(shown):
+    text = (REPO / "Documentation" / shown.document).read_text()
+    [options] = re.findall(rf"^\.\. image:: {shown.file.name}\n((?:   .*\n)+)", text, re.MULTILINE)
     assert ":alt:" in options
 
 
-def test_every_unit_of_the_dashboard_can_be_shown():
-    assert {panel.unit for panel in panels()} <= set(picture.UNITS)
+def test_every_unit_of_the_dashboard_can_be_shown(shown):
+    assert {panel.unit for panel in shown.panels} <= set(picture.UNITS)
 
 
 def test_only_the_price_may_fall_below_zero():
     """With an axis from 0, Grafana would not show that misaligned writes are the faster ones, as held ones are."""
     assert [panel.title.split()[0] for panel in panels() if panel.least is None] == ["Price"]
+    assert all(panel.least is not None for panel in panels(FLEET))
 
 
 def test_variables_are_replaced_as_grafana_does():
