@@ -210,8 +210,8 @@ static const struct remedy remedies[] = {
 	},
 	[REMEDY_PROBE] = {
 		.name = "probe-method",
-		.purpose = "replay",
-		.when = "a method was given to replay, with a device",
+		.purpose = "replay, check --layout",
+		.when = "a method was given to replay, with a device, or no source but the kernel states the unit of a drive",
 		.command = "alignctl probe {type} {device}",
 	},
 	[REMEDY_REPLAY] = {
@@ -336,8 +336,7 @@ static bool needs_loop(const struct remedy_words *words)
 		words->image_sector > IMAGE_SECTOR);
 }
 
-/* Return the command with its words, for free(). */
-static char *complete(enum remedy_id id, const struct remedy_words *words)
+char *remedy_fill(const char *command, const struct remedy_words *words)
 {
 	CLEANUP_FREE char *device = operand(words->device ? words->device : "");
 	char *text = NULL;
@@ -346,13 +345,18 @@ static char *complete(enum remedy_id id, const struct remedy_words *words)
 
 	if (needs_loop(words)) {
 		print_losetup(file, words, device);
-		print_command(file, remedies[id].command, words, "\"$loop\"");
+		print_command(file, command, words, "\"$loop\"");
 		fputs(")", file);
 	} else {
-		print_command(file, remedies[id].command, words, device);
+		print_command(file, command, words, device);
 	}
 	fclose(file);
 	return memory_or_exit(text);
+}
+
+static char *complete(enum remedy_id id, const struct remedy_words *words)
+{
+	return remedy_fill(remedies[id].command, words);
 }
 
 char *remedy_of_words(enum remedy_id id, const struct remedy_words *words)

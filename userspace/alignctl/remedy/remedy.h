@@ -111,6 +111,12 @@ struct remedy_words {
 	bool block_device;
 };
 
+/*
+ * Return @command with its words in place, for free(), as a shell reads it: of
+ * this table, or of the one of layouts (layout.h).
+ */
+char *remedy_fill(const char *command, const struct remedy_words *words);
+
 /* Return a row of the table, or NULL for REMEDY_NONE. */
 const struct remedy *remedy_of(enum remedy_id id);
 
