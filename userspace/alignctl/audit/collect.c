@@ -854,6 +854,8 @@ int collect_image(struct stack *stack, const char *path,
 		[STACK_IO_MIN] = maybe_of(physical),
 		[STACK_OFFSET] = maybe_of(maybe_or(options->offset, 0)),
 	} };
+	if (options->physical)
+		unit_give(&layer->unit, maybe_of(options->physical));
 	if (found.st_size)
 		read_content(&layer->content, &all, (uint64_t)found.st_size);
 	return add_image_partitions(stack, index, &all);

@@ -25,6 +25,13 @@ def disk(tmp_path):
 
 
 @pytest.fixture
+def loops():
+    """Skip where nobody can make loop devices, which commands for images need: a container, or not root."""
+    if not os.path.exists("/dev/loop-control") or os.geteuid():
+        pytest.skip("loop devices need root and /dev/loop-control")
+
+
+@pytest.fixture
 def loop(disk):
     """A loop device of the disk."""
     made = subprocess.run(["losetup", "-f", "--show", disk], text=True, capture_output=True, timeout=patience(20), check=False)

@@ -40,7 +40,8 @@ struct tap_test {
 	X(figure) X(table) X(record_report) X(aligntab) X(find)		\
 	X(unit_name) X(mapping) X(judge) X(header)	\
 	X(cause) X(drive_log) X(mode_keeper) X(top_counting) X(top_names)	\
-	X(top_report) X(shapes) X(probed) X(decode) X(unit_claims) X(hwdb)
+	X(top_report) X(shapes) X(probed) X(decode) X(unit_claims) X(hwdb)	\
+	X(layout)
 
 #define TAP_DECLARE(name) extern const struct tap_test name##_tests[];
 TAP_FILES(TAP_DECLARE)

@@ -12,10 +12,12 @@
 #include "audit/collect.h"
 #include "audit/judge.h"
 #include "audit/judge_cause.h"
+#include "audit/layout_report.h"
 #include "audit/metrics.h"
 #include "audit/report.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/json.h"
 #include "base/message.h"
 #include "base/metrics.h"
 #include "boot/aligntab.h"
@@ -30,11 +32,14 @@
 #include "verbs/verbs.h"
 #include "workload/source.h"
 
+#define LAYOUT_FORMAT	1	/* of the document of --layout */
+
 struct check_options {
 	struct collect_options collect;
 	const char *recording;
 	struct trace_choice choice;
 	bool remedies;
+	bool layout;
 	bool json;
 	bool metrics;
 	bool serial;
@@ -42,7 +47,7 @@ struct check_options {
 };
 
 enum row { ROW_PHYSICAL = CHOICE_NR_ROWS, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
-	   ROW_REMEDIES, ROW_JSON, ROW_FORMAT, ROW_OUTPUT, ROW_SERIAL };
+	   ROW_REMEDIES, ROW_LAYOUT, ROW_JSON, ROW_FORMAT, ROW_OUTPUT, ROW_SERIAL };
 
 static const char *const formats[] = { "prometheus" };
 
@@ -58,6 +63,8 @@ static const struct option_row rows[] = {
 			    "name the cause by a trace of DEV" },
 	[ROW_REMEDIES] = { "remedies", NULL,
 			   "list the remedies, and what each destroys" },
+	[ROW_LAYOUT] = { "layout", NULL,
+			 "print what to give for a new layout, by the drive's unit" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	[ROW_FORMAT] = { "format", "FORMAT",
 			 "print metrics in the format of prometheus" },
@@ -108,6 +115,9 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_REMEDIES:
 		options->remedies = true;
+		return 0;
+	case ROW_LAYOUT:
+		options->layout = true;
 		return 0;
 	case ROW_JSON:
 		options->json = true;
@@ -230,18 +240,67 @@ static int report(const struct stack *stack, const struct judgement *judgement,
 	return judgement_faults(judgement) ? ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
 }
 
-/* Find the device that the only operand is. */
+/* Find the device or image that an operand is, which has been found before. */
 static size_t find_layer(const struct stack *stack, const char *operand)
 {
 	dev_t devno = 0;
 	bool image;
-	size_t i = 0;
+	size_t i;
 
-	/* it has been found before; an image has the number 0, and is first */
 	find(operand, &devno, &image);
-	while (!image && i < stack->nr && stack->layer[i].devno != devno)
-		i++;
+	for (i = 0; i < stack->nr; i++) {
+		const struct stack_layer *layer = &stack->layer[i];
+
+		if (image ? layer->kind == STACK_FILE &&
+			    !strcmp(layer->path, operand) :
+			    layer->devno == devno)
+			break;
+	}
 	return i;
+}
+
+/* Report what to give for a new layout on a device. */
+static void report_layout(const struct stack *stack,
+			  const struct judgement *judgement, size_t index,
+			  struct json_object *array, size_t *nr)
+{
+	if (array) {
+		json_append(array, layout_report_json(stack, judgement, index));
+		return;
+	}
+	if ((*nr)++)
+		putchar('\n');
+	layout_report_text(stack, judgement, index);
+}
+
+/*
+ * Report what to give for new layouts on the operands, or without any on all
+ * disks. Return: enum alignctl_exit.
+ */
+static int report_layouts(const struct stack *stack,
+			  const struct judgement *judgement, char **operands,
+			  size_t nr, bool json)
+{
+	struct json_object *array = json ? json_new_array() : NULL;
+	struct json_object *document;
+	size_t i, printed = 0;
+
+	for (i = 0; i < nr; i++) {
+		size_t index = find_layer(stack, operands[i]);
+
+		if (index < stack->nr)
+			report_layout(stack, judgement, index, array, &printed);
+	}
+	for (i = 0; !nr && i < stack->nr; i++)
+		if (stack->layer[i].kind == STACK_DISK &&
+		    !stack->layer[i].nr_below && !stack->layer[i].aside)
+			report_layout(stack, judgement, i, array, &printed);
+	if (json) {
+		document = json_new_document(LAYOUT_FORMAT);
+		json_add(document, "devices", array);
+		json_print(document, false);
+	}
+	return ALIGNCTL_FINE;
 }
 
 /* Take a request of a recording into account in the search for the cause. */
@@ -347,9 +406,13 @@ static int list_remedies(int operands, const struct check_options *options)
 	return ALIGNCTL_FINE;
 }
 
-/* Check that the options of metrics go together. Return: 0, or -1, reported. */
-static int check_metrics(const struct check_options *options)
+/* Check that the options go together. Return: 0, or -1, reported. */
+static int check_together(const struct check_options *options)
 {
+	if (options->layout &&
+	    (options->metrics || options->remedies || options->recording))
+		return options_refuse("layout", NULL,
+				      "judges nothing; leave out --format, --remedies and --recording");
 	if (options->metrics && (options->json || options->remedies))
 		return options_refuse("format", NULL,
 				      "stands alone; leave out --json and --remedies");
@@ -378,7 +441,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (check_metrics(&options))
+	if (check_together(&options))
 		return ALIGNCTL_USAGE;
 	if (options.remedies)
 		return list_remedies(argc - first, &options);
@@ -403,7 +466,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 		if (options.recording)
 			result = judge_recording(&stack, &judgement,
 						 argv[first], &options);
-		if (!result)
+		if (options.layout)
+			result = report_layouts(&stack, &judgement,
+						argv + first,
+						(size_t)(argc - first),
+						options.json);
+		else if (!result)
 			result = report(&stack, &judgement, &options);
 		judgement_free(&judgement);
 	}

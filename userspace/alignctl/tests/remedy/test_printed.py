@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No command is put together outside the table of remedies: the literals of the program's sources are looked through."""
+"""No command is put together outside the tables of room remedy: the literals of the program's sources are looked through."""
 
 import re
 
@@ -7,8 +7,8 @@ from lab.paths import REPO
 
 TOP = REPO / "userspace/alignctl"
 # A program, and the beginning of its arguments or the device that it is to work on.
-COMMAND = re.compile(r"\b(?:sfdisk|losetup|cryptsetup|mdadm|vgchange|pvmove|kpartx|dmsetup|modprobe|mkswap|fuser|udevadm|"
-                     r"mkfs\.\w+|mkfs\.%s|mount|umount|alignctl (?:attach|detach|set)) +(?:-(?!-help)|%s|/)|"
+COMMAND = re.compile(r"\b(?:sfdisk|losetup|cryptsetup|mdadm|pvcreate|zpool create|vgchange|pvmove|kpartx|dmsetup|modprobe|"
+                     r"mkswap|fuser|udevadm|mkfs\.\w+|mkfs\.%s|mount|umount|alignctl (?:attach|detach|set)) +(?:-(?!-help)|%s|/)|"
                      r"(?<!/)\balignctl (?!of)[a-z]+ +%s|\bmodprobe dm|\bdmsetup \w+ +%s|\bmount -t|\budevadm trigger|"
                      r"\bupdate-initramfs -|\becho .*[|>]")
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')

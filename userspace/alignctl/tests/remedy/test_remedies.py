@@ -25,13 +25,6 @@ TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod
 AWKWARD = "it's a disk $(image)"
 
 
-@pytest.fixture
-def loops():
-    """Skip where nobody can make loop devices, which commands for images need: a container, or not root."""
-    if not os.path.exists("/dev/loop-control") or os.geteuid():
-        pytest.skip("loop devices need root and /dev/loop-control")
-
-
 @contextlib.contextmanager
 def looped(image, *options):
     """A loop device of a file, for a test that has the fixture loops."""

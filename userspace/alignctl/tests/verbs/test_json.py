@@ -18,6 +18,7 @@ FINE, FINDINGS = 0, 1
 DOCUMENTS = {
     "check": (["check", "DISK"], "JSON OF CHECK"),
     "check --remedies": (["check", "--remedies"], "JSON OF CHECK"),
+    "check --layout": (["check", "DISK", "--layout"], "JSON OF CHECK --LAYOUT"),
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
     "stats --drive": (["stats", "--drive"], "JSON OF STATS"),

@@ -20,7 +20,8 @@ CLOSED = "alignctl: standard output: Bad file descriptor\n"
 PRINTED = [
     ["--help"], ["--version"],
     *([verb, option] for verb in VERBS for option in ("--help", "--version")),
-    ["check", "DISK"], ["check", "DISK", "--json"], ["check", "DISK", "--format", "prometheus"],
+    ["check", "DISK"], ["check", "DISK", "--json"], ["check", "DISK", "--layout", "--physical", "4096"],
+    ["check", "DISK", "--format", "prometheus"],
     ["list"], ["list", "--json"],
     ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
     ["stats", "--histograms"], ["stats", "--format", "prometheus"],

@@ -22,6 +22,7 @@ TOP = REPO / "userspace/alignctl"
 SHOWN = {
     "audit/report.c": ["check"],
     "audit/drive_report.c": ["stats --drive"],
+    "audit/layout_report.c": ["check --layout"],
     "verbs/list.c": ["list"],
     "device/ledger_report.c": ["stats"],
     "device/ledger_interval.c": ["stats --interval 1 1"],
@@ -88,7 +89,8 @@ def arguments(verb, trace, folder):
     disk = folder / "disk"
     with open(disk, "wb") as file:
         file.truncate(1 << 20)
-    return [*verb.split(), *{"check": [disk], "plan": [trace], "convert": [trace, "--output", folder / "new"],
+    return [*verb.split(), *{"check": [disk], "check --layout": [disk, "--physical", "4096"], "plan": [trace],
+                             "convert": [trace, "--output", folder / "new"],
                              "replay": [trace, "--on", disk, "--timing", "fast"],
                              "stats --compare": [folder / "before.json"]}.get(verb, [])]
 
