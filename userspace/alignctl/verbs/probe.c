@@ -16,15 +16,12 @@
 #include "device/guard.h"
 #include "engine/engine.h"
 #include "remedy/remedy.h"
+#include "verbs/area.h"
 #include "verbs/plan_options.h"
 #include "verbs/reports.h"
 #include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
-
-/* Alignment of an area, and its least length, bytes. */
-#define AREA_UNIT	4096U
-#define AREA_LEAST	(1U << 20)
 
 struct probe_options {
 	const char *force;
@@ -32,7 +29,7 @@ struct probe_options {
 	const char *save;
 	const char *samples;
 	const char *for_device;	/* an option that does not apply to --samples */
-	uint64_t area_end;
+	struct area area;
 	uint64_t depth;
 	struct plan_options plan;	/* parsed only to refuse bad values */
 };
@@ -61,27 +58,6 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take_area(struct probe_options *options, const char *argument)
-{
-	CLEANUP_FREE char *copy = memory_or_exit(strdup(argument));
-	char *length_text = strchr(copy, '+');
-	uint64_t start, length;
-
-	options->write = argument;
-	if (length_text)
-		*length_text++ = '\0';
-	if (!length_text || !parse_position(copy, &start) ||
-	    !parse_number(length_text, &length))
-		return options_refuse("write", argument,
-				      "must be START+LENGTH in bytes, e.g. 0+1G or 512M+1G");
-	if (start % AREA_UNIT || length % AREA_UNIT || length < AREA_LEAST ||
-	    length > UINT64_MAX - start)
-		return options_refuse("write", argument,
-				      "must be multiples of 4096, and at least 1M long");
-	options->area_end = start + length;
-	return 0;
-}
-
 static int take(size_t row, const char *argument, void *context)
 {
 	struct probe_options *options = context;
@@ -108,7 +84,8 @@ static int take(size_t row, const char *argument, void *context)
 		return options_refuse("depth", argument,
 				      "must be a number from 1 to 256");
 	case ROW_WRITE:
-		return take_area(options, argument);
+		options->write = argument;
+		return area_take(&options->area, argument);
 	case ROW_SAVE:
 		options->save = argument;
 		return 0;
@@ -202,7 +179,7 @@ static int check_device(const struct probe_options *options,
 	if (options->force && !guard_same_device(device, options->force))
 		message_error("--force names %s, but the device is %s; name the same device",
 			      options->force, device->path);
-	else if (options->area_end > have)
+	else if (options->area.start + options->area.bytes > have)
 		message_error("--write %s: %s has %" PRIu64 " bytes; name an area in it",
 			      options->write, device->path, have);
 	else
