@@ -24,6 +24,7 @@ static const struct verb *const verbs[] = {
 	&verb_replay,
 	&verb_verify,
 	&verb_probe,
+	&verb_conform,
 	&verb_record,
 	&verb_convert,
 	&verb_workloads,

@@ -38,7 +38,7 @@ def module():
         eventually(lambda: not run("rmmod", "nbd", ok=False).returncode, "nbd stays in use")
 
 
-def _received(connection, length):
+def received(connection, length):
     data = connection.recv(length, socket.MSG_WAITALL) if length else b""
     if len(data) < length:
         raise ConnectionError(errno.EPIPE, "the client is gone")
@@ -48,12 +48,12 @@ def _received(connection, length):
 def _serve(connection, medium):
     """Answer the client, one request after the other, until it disconnects."""
     while True:
-        _, _, what, cookie, offset, length = ASKED.unpack(_received(connection, ASKED.size))
+        _, _, what, cookie, offset, length = ASKED.unpack(received(connection, ASKED.size))
         data, error = b"", 0
         if what == READ:
             data = os.pread(medium, length, offset)
         elif what == WRITE:
-            os.pwrite(medium, _received(connection, length), offset)
+            os.pwrite(medium, received(connection, length), offset)
         elif what == DISCONNECT:
             return
         elif what != FLUSH:
@@ -66,14 +66,14 @@ class Served:
 
     path = PATH
 
-    def __init__(self, file):
+    def __init__(self, file, serve=_serve):
         self._socket, servers = socket.socketpair()
         medium = os.open(file, os.O_RDWR | os.O_CLOEXEC)
         self._server = os.fork()
         if not self._server:
             self._socket.close()
             with contextlib.suppress(BaseException):  # no code of the parent may run here
-                _serve(servers, medium)
+                serve(servers, medium)
             os._exit(0)
         # The socket closes with the server's process only if this process has no copy.
         servers.close()
@@ -110,8 +110,9 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(file):
-    disk = Served(file)
+def served(file, serve=_serve):
+    """Serve a file for the `with` block, by @serve(connection, descriptor of the file)."""
+    disk = Served(file, serve)
     try:
         yield disk
     finally:

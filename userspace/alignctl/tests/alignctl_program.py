@@ -18,7 +18,7 @@ from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 ALIGNCTL = OUT / "bin" / "alignctl"
-VERBS = ("check", "attach", "detach", "list", "set", "stats", "top", "replay", "verify", "probe", "record", "convert",
+VERBS = ("check", "attach", "detach", "list", "set", "stats", "top", "replay", "verify", "probe", "conform", "record", "convert",
          "workloads", "plan", "fleet")
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20

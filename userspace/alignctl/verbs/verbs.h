@@ -15,6 +15,7 @@ extern const struct verb verb_top;
 extern const struct verb verb_replay;
 extern const struct verb verb_verify;
 extern const struct verb verb_probe;
+extern const struct verb verb_conform;
 extern const struct verb verb_record;
 extern const struct verb verb_convert;
 extern const struct verb verb_workloads;

@@ -30,6 +30,7 @@ PRINTED = [
     ["workloads"], ["workloads", "--json"],
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
     ["fleet", "SAVED"], ["fleet", "SAVED", "--json"],
+    *(["conform", "DISK", "--rounds", "20", "--write", "0+4M", "--depth", "2", *more] for more in ([], ["--json"])),
     *(["replay", source, "--on", "DISK", *more] for source in ("w512", "TRACE")
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
     ["replay", "db-read", "--on", "DISK", "--count", "20"],

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "conform/lawful.h"
+
+bool lawful_covers(const struct lawful_request *request, uint64_t block)
+{
+	return request->effect != LAWFUL_NOTHING && block >= request->first &&
+	       block - request->first < request->nr;
+}
+
+/*
+ * Check that another request's content has replaced the one that was there at
+ * @since_ns, for a read that began at @began_ns: it came after, and before that.
+ */
+static bool replaced(const struct lawful_request *requests, size_t nr,
+		     uint64_t block, uint64_t since_ns, uint64_t began_ns)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (lawful_covers(&requests[i], block) &&
+		    requests[i].began_ns > since_ns &&
+		    requests[i].ended_ns < began_ns)
+			return true;
+	return false;
+}
+
+uint32_t lawful_contents(const struct lawful_request *requests, size_t nr,
+			 uint64_t block, uint64_t began_ns, uint64_t ended_ns)
+{
+	uint32_t set = 0;
+	size_t i;
+
+	if (!replaced(requests, nr, block, 0, began_ns))
+		set |= LAWFUL_BEFORE;
+	for (i = 0; i < nr; i++) {
+		if (!lawful_covers(&requests[i], block) ||
+		    requests[i].began_ns > ended_ns)
+			continue;
+		if (replaced(requests, nr, block, requests[i].ended_ns,
+			     began_ns))
+			continue;
+		set |= requests[i].effect == LAWFUL_DISCARDS ?
+		       LAWFUL_ANYTHING : UINT32_C(1) << i;
+	}
+	return set;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a logical block may contain when several requests were in flight together.
+ *
+ * The rules are those that every block device keeps, whatever it is made of:
+ *
+ * 1. A logical block has the content of one write, whole. Two writes in flight
+ *    together may come in either order, and in another one for each block.
+ * 2. A request that began after another one had ended comes after it. One that
+ *    failed may have done its work or not, also later.
+ * 3. A read finds the last content before it, or that of a write in flight with it.
+ * 4. What no request covers stays as it is.
+ * 5. A discarded block has any content until it is written again.
+ *
+ * A request's times are those of its sender: it began no earlier than that, and
+ * had ended by then. So an order that is seen is real, and a violation is, too.
+ */
+#ifndef ALIGNCTL_CONFORM_LAWFUL_H
+#define ALIGNCTL_CONFORM_LAWFUL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a request does to the logical blocks that it covers. */
+enum lawful_effect {
+	LAWFUL_NOTHING,		/* reads and flushes */
+	LAWFUL_WRITES,
+	LAWFUL_ZEROES,
+	LAWFUL_DISCARDS,
+};
+
+/**
+ * struct lawful_request - a request, as its sender saw it
+ * @effect: what it does
+ * @first: first logical block that it covers
+ * @nr: number of logical blocks
+ * @began_ns: time before it was sent
+ * @ended_ns: time after it had ended; UINT64_MAX: it has not, or has failed
+ */
+struct lawful_request {
+	enum lawful_effect effect;
+	uint64_t first;
+	uint32_t nr;
+	uint64_t began_ns;
+	uint64_t ended_ns;
+};
+
+/* Most requests that are judged together. */
+#define LAWFUL_MAX	16
+
+/*
+ * A set of contents: bit LAWFUL_BEFORE for that before all requests, bit i for
+ * that of request i, LAWFUL_ANYTHING for every other one.
+ */
+#define LAWFUL_BEFORE	(UINT32_C(1) << LAWFUL_MAX)
+#define LAWFUL_ANYTHING	(UINT32_C(1) << (LAWFUL_MAX + 1))
+
+/* Check that a request covers a logical block. */
+bool lawful_covers(const struct lawful_request *request, uint64_t block);
+
+/*
+ * Return the contents that a read may find in a logical block. The read began at
+ * @began_ns and had ended at @ended_ns; one that comes after all requests ends at
+ * UINT64_MAX.
+ */
+uint32_t lawful_contents(const struct lawful_request *requests, size_t nr,
+			 uint64_t block, uint64_t began_ns, uint64_t ended_ns);
+
+#endif

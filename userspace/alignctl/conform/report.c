@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "base/table.h"
+#include "base/units.h"
+#include "conform/report.h"
+
+#define JSON_FORMAT	1
+#define MISSED		0.05	/* 1 less the confidence */
+/* Kinds with faults that people are shown; the document has all. */
+#define SHOWN_KINDS	10U
+
+uint64_t report_bound(uint64_t rounds)
+{
+	double most = 1 - pow(MISSED, 1.0 / (double)rounds);
+
+	return rounds && most > 0 ? (uint64_t)(1 / most) : 0;
+}
+
+static uint64_t faulty_rounds(const struct rounds_result *result)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < KIND_NR; i++)
+		sum += result->faulty[i];
+	return sum;
+}
+
+/* Kinds */
+
+/* A kind with a fault, in the table. */
+struct kind_row {
+	const struct rounds_result *result;
+	size_t number;
+};
+
+enum kind_column { KIND_NAME, KIND_ROUNDS, KIND_FAULTY, KIND_BOUND };
+
+static const struct table_column kind_columns[] = {
+	[KIND_NAME] = { .key = "kind", .heading = "KIND" },
+	[KIND_ROUNDS] = { .key = "rounds", .heading = "ROUNDS",
+			  .flags = TABLE_RIGHT },
+	[KIND_FAULTY] = { .key = "faulty", .heading = "FAULTY",
+			  .flags = TABLE_RIGHT | TABLE_FALLING },
+	[KIND_BOUND] = { .key = "fewer_than_one_in" },
+};
+
+static struct table_value kind_value(const void *row, size_t column)
+{
+	const struct kind_row *kind_row = row;
+	const struct rounds_result *result = kind_row->result;
+	const struct kind kind = kind_at(kind_row->number);
+	uint64_t rounds = result->rounds[kind_row->number], bound;
+
+	switch ((enum kind_column)column) {
+	case KIND_NAME:
+		return table_text_taken(kind_name(&kind));
+	case KIND_ROUNDS:
+		return table_number(rounds);
+	case KIND_FAULTY:
+		return table_number(result->faulty[kind_row->number]);
+	case KIND_BOUND:
+		break;
+	}
+	bound = report_bound(rounds);
+	return result->faulty[kind_row->number] || !bound ?
+	       table_null() : table_number(bound);
+}
+
+static const struct table_type kind_table = TABLE_TYPE(kind_columns,
+							kind_value);
+
+/* Requests of a fault */
+
+struct request_row {
+	const struct round_fault *fault;
+	size_t index;
+};
+
+enum request_column { REQUEST_NUMBER, REQUEST_PART, REQUEST_START,
+		      REQUEST_BYTES, REQUEST_BEGAN, REQUEST_ENDED };
+
+static const struct table_column request_columns[] = {
+	[REQUEST_NUMBER] = { .heading = "REQUEST", .flags = TABLE_RIGHT },
+	[REQUEST_PART] = { .key = "request", .heading = "" },
+	[REQUEST_START] = { .key = "offset", .heading = "OFFSET",
+			    .flags = TABLE_RIGHT },
+	[REQUEST_BYTES] = { .key = "bytes", .heading = "BYTES",
+			    .flags = TABLE_RIGHT },
+	[REQUEST_BEGAN] = { .key = "sent_us", .heading = "SENT/us",
+			    .flags = TABLE_RIGHT },
+	[REQUEST_ENDED] = { .key = "ended_us", .heading = "ENDED/us",
+			    .flags = TABLE_RIGHT },
+};
+
+/* Show all digits: a place is looked for on the device. */
+static struct table_value exact_value(uint64_t n)
+{
+	CLEANUP_FREE char *text = message_format("%" PRIu64, n);
+
+	return table_shown(table_number(n), text);
+}
+
+static struct table_value us_value(uint64_t ns)
+{
+	CLEANUP_FREE char *text = message_format("%.1f",
+						 ns_to_us((double)ns));
+
+	return table_shown(table_real(ns_to_us((double)ns)), text);
+}
+
+static struct table_value request_value(const void *row, size_t column)
+{
+	const struct request_row *own = row;
+	const struct round_request *request =
+		&own->fault->request[own->index];
+
+	switch ((enum request_column)column) {
+	case REQUEST_NUMBER:
+		return table_number(own->index + 1);
+	case REQUEST_PART:
+		return table_text(kind_part_name(request->part));
+	case REQUEST_START:
+		return request->bytes ? exact_value(request->start) :
+					table_null();
+	case REQUEST_BYTES:
+		return request->bytes ? exact_value(request->bytes) :
+					table_null();
+	case REQUEST_BEGAN:
+		return us_value(request->began_ns);
+	case REQUEST_ENDED:
+		break;
+	}
+	return us_value(request->ended_ns);
+}
+
+static const struct table_type request_table = TABLE_TYPE(request_columns,
+							   request_value);
+
+static char *reader_text(const struct round_fault *fault)
+{
+	return fault->reader < fault->nr ?
+		message_format("request %zu read it", fault->reader + 1) :
+		message_format("a read afterwards has found it");
+}
+
+static void print_fault(const struct rounds_options *options,
+			const struct round_fault *fault)
+{
+	const struct kind kind = kind_at(fault->kind);
+	CLEANUP_FREE char *name = kind_name(&kind);
+	CLEANUP_FREE char *reader = reader_text(fault);
+	struct table *table = table_new(&request_table);
+	size_t i;
+
+	printf("\n%s: byte %" PRIu64 " %s; %s\n", fault_name(fault->fault),
+	       fault->at, fault->text, reader);
+	for (i = 0; i < fault->nr; i++)
+		table_add(table, &(struct request_row) { fault, i });
+	table_print(table, 1);
+	printf(" round %" PRIu64 "; more of its kind: --kind %s --seed %"
+	       PRIu64 "\n", fault->round, name, options->seed);
+}
+
+/* Return the number of kinds that were tried; @least: rounds of the least tried. */
+static size_t tried(const struct rounds_result *result, uint64_t *least)
+{
+	size_t nr = 0, i;
+
+	*least = UINT64_MAX;
+	for (i = 0; i < KIND_NR; i++) {
+		if (!result->rounds[i])
+			continue;
+		nr++;
+		if (result->rounds[i] < *least)
+			*least = result->rounds[i];
+	}
+	return nr;
+}
+
+/* Print the kinds with most faulty rounds. */
+static void print_kinds(const struct rounds_result *result)
+{
+	struct table *table = table_new(&kind_table);
+	bool shown[KIND_NR] = { 0 };
+	size_t nr, faulty = 0, worst, i;
+
+	for (i = 0; i < KIND_NR; i++)
+		faulty += result->faulty[i] > 0;
+	for (nr = 0; nr < faulty && nr < SHOWN_KINDS; nr++) {
+		for (worst = 0, i = 0; i < KIND_NR; i++)
+			if (!shown[i] && (shown[worst] ||
+			    result->faulty[i] > result->faulty[worst]))
+				worst = i;
+		shown[worst] = true;
+		table_add(table, &(struct kind_row) { result, worst });
+	}
+	table_print(table, 0);
+	if (faulty > nr)
+		printf("and %zu more kinds\n", faulty - nr);
+}
+
+void conform_report_text(const struct conform_report *report)
+{
+	const struct rounds_options *options = report->options;
+	const struct rounds_result *result = report->result;
+	uint64_t rounds = rounds_sum(result), faulty = faulty_rounds(result);
+	uint64_t least;
+	size_t nr = tried(result, &least), i;
+
+	printf("%s: blocks of %" PRIu32 " bytes in logical ones of %" PRIu32
+	       ", by %s\n", options->path, options->block, options->logical,
+	       result->method);
+	for (i = 0; i < result->nr; i++)
+		print_fault(options, &result->fault[i]);
+	if (faulty)
+		putchar('\n');
+	print_kinds(result);
+	printf("%srounds: %" PRIu64 " of %zu kinds in %.1f s, seed %" PRIu64
+	       "; faulty: %" PRIu64, faulty ? "\n" : "", rounds, nr,
+	       report->seconds, options->seed, faulty);
+	if (rounds && !faulty)
+		printf("; fewer than 1 in %" PRIu64 " at 95 %%, of the least tried kind than 1 in %"
+		       PRIu64, report_bound(rounds), report_bound(least));
+	putchar('\n');
+	for (i = 0; i < PART_NR; i++)
+		if (result->untried[i])
+			printf("cannot tell: %s: %s\n", kind_part_name(i),
+			       strerror(result->untried[i]));
+}
+
+static struct json_object *fault_json(const struct round_fault *fault)
+{
+	struct json_object *object = json_new();
+	struct json_object *requests = json_new_array();
+	const struct kind kind = kind_at(fault->kind);
+	CLEANUP_FREE char *name = kind_name(&kind);
+	size_t i;
+
+	json_add_text(object, "fault", fault_name(fault->fault));
+	json_add_text(object, "kind", name);
+	json_add_number(object, "round", fault->round);
+	json_add_number(object, "offset", fault->at);
+	json_add_text(object, "text", fault->text);
+	json_add(object, "read_by", fault->reader < fault->nr ?
+		 json_from_number(fault->reader) : NULL);
+	json_add(object, "content_of", fault->found < fault->nr ?
+		 json_from_number(fault->found) : NULL);
+	for (i = 0; i < fault->nr; i++)
+		json_append(requests, table_json(&request_table,
+			&(struct request_row) { fault, i }));
+	json_add(object, "requests", requests);
+	return object;
+}
+
+void conform_report_json(const struct conform_report *report)
+{
+	const struct rounds_options *options = report->options;
+	const struct rounds_result *result = report->result;
+	struct json_object *document = json_new_document(JSON_FORMAT);
+	struct json_object *faults = json_new();
+	struct json_object *kinds = json_new_array();
+	struct json_object *examples = json_new_array();
+	struct json_object *untried = json_new();
+	uint64_t rounds = rounds_sum(result), faulty = faulty_rounds(result);
+	size_t i;
+
+	json_add_text(document, "device", options->path);
+	json_add_number(document, "logical_block_size", options->logical);
+	json_add_number(document, "block_size", options->block);
+	json_add_number(document, "start", options->start);
+	json_add_number(document, "length", options->bytes);
+	json_add_text(document, "method", result->method);
+	json_add_number(document, "seed", options->seed);
+	json_add_real(document, "seconds", report->seconds);
+	json_add_bool(document, "restored", report->restored);
+	json_add_number(document, "rounds", rounds);
+	json_add_number(document, "faulty", faulty);
+	json_add(document, "fewer_than_one_in", faulty || !rounds ? NULL :
+		 json_from_number(report_bound(rounds)));
+	for (i = 0; i < FAULT_NR; i++)
+		json_add_number(faults, fault_name(i), result->faults[i]);
+	json_add(document, "faults", faults);
+	for (i = 0; i < PART_NR; i++)
+		if (result->untried[i])
+			json_add_text(untried, kind_part_name(i),
+				      strerror(result->untried[i]));
+	json_add(document, "cannot_tell", untried);
+	for (i = 0; i < KIND_NR; i++)
+		if (result->rounds[i])
+			json_append(kinds, table_json(&kind_table,
+				&(struct kind_row) { result, i }));
+	json_add(document, "kinds", kinds);
+	for (i = 0; i < result->nr; i++)
+		json_append(examples, fault_json(&result->fault[i]));
+	json_add(document, "examples", examples);
+	json_print(document, false);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What conform has found, for people and as JSON. */
+#ifndef ALIGNCTL_CONFORM_REPORT_H
+#define ALIGNCTL_CONFORM_REPORT_H
+
+#include "conform/rounds.h"
+
+/**
+ * struct conform_report - what was done, and what was found
+ * @options: what was asked for
+ * @result: what was found
+ * @seconds: how long it took
+ * @restored: the area has its content again
+ */
+struct conform_report {
+	const struct rounds_options *options;
+	const struct rounds_result *result;
+	double seconds;
+	bool restored;
+};
+
+/*
+ * Return the least n so that no fault in @rounds rounds means, at a confidence
+ * of 95 %, that fewer than one round in n has one; 0: there is none. It is the
+ * exact bound of a binomial: (1 - 1/n)^rounds <= 5 %.
+ */
+uint64_t report_bound(uint64_t rounds);
+
+void conform_report_text(const struct conform_report *report);
+void conform_report_json(const struct conform_report *report);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/units.h"
+#include "conform/saved.h"
+#include "engine/io_queue.h"
+
+/* Transfer all bytes, with one of the two functions. */
+static bool all_bytes(int fd, char *buffer, size_t bytes, uint64_t at,
+		      bool write_them)
+{
+	while (bytes) {
+		ssize_t got = write_them ?
+			      pwrite(fd, buffer, bytes, (off_t)at) :
+			      pread(fd, buffer, bytes, (off_t)at);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (!got)
+			errno = EIO;
+		if (got <= 0)
+			return false;
+		buffer += got;
+		at += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return true;
+}
+
+/* Copy @bytes from one place to another. */
+static bool copy(int from, uint64_t from_at, int to, uint64_t to_at,
+		 uint64_t bytes, char *buffer)
+{
+	while (bytes) {
+		size_t part = bytes < MIB ? bytes : MIB;
+
+		if (!all_bytes(from, buffer, part, from_at, false) ||
+		    !all_bytes(to, buffer, part, to_at, true))
+			return false;
+		from_at += part;
+		to_at += part;
+		bytes -= part;
+	}
+	return !fsync(to);
+}
+
+/* Check that both places have the same content. */
+static bool same(int one, uint64_t one_at, int other, uint64_t bytes,
+		 char *buffer, char *beside)
+{
+	uint64_t at = 0;
+
+	while (at < bytes) {
+		size_t part = bytes - at < MIB ? bytes - at : MIB;
+
+		if (!all_bytes(one, buffer, part, one_at + at, false) ||
+		    !all_bytes(other, beside, part, at, false))
+			return false;
+		if (memcmp(buffer, beside, part)) {
+			errno = EIO;
+			return false;
+		}
+		at += part;
+	}
+	return true;
+}
+
+int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
+	       const char *file)
+{
+	CLEANUP_FREE char *buffer = io_memory(MIB);
+	CLEANUP_CLOSE int to = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+				    0600);
+
+	if (to < 0) {
+		message_error(errno == EEXIST ?
+			      "--save %s: %s, perhaps from an earlier run that could not restore; restore and remove it, or name another file" :
+			      "--save %s: %s", file, strerror(errno));
+		return ALIGNCTL_USAGE;
+	}
+	if (copy(fd, start, to, 0, bytes, buffer))
+		return ALIGNCTL_FINE;
+	message_error("%s: its area cannot be saved in %s: %s", device, file,
+		      strerror(errno));
+	unlink(file);
+	return ALIGNCTL_IO;
+}
+
+int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
+		  const char *file)
+{
+	CLEANUP_FREE char *buffer = io_memory(MIB), *beside = io_memory(MIB);
+	CLEANUP_CLOSE int from = open(file, O_RDONLY | O_CLOEXEC);
+
+	if (from >= 0 && copy(from, 0, fd, start, bytes, buffer) &&
+	    same(fd, start, from, bytes, buffer, beside)) {
+		unlink(file);
+		return ALIGNCTL_FINE;
+	}
+	message_error("%s: its area is NOT restored: %s; %s has the content",
+		      device, strerror(errno), file);
+	return ALIGNCTL_IO;
+}

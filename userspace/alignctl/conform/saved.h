@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The content of an area, kept in a file until the area has it again. */
+#ifndef ALIGNCTL_CONFORM_SAVED_H
+#define ALIGNCTL_CONFORM_SAVED_H
+
+#include <stdint.h>
+
+/*
+ * Copy an area of the device @fd, opened with O_DIRECT, to a new file, and have
+ * it on the disk. Return: enum alignctl_exit, reported; there is no file then.
+ */
+int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
+	       const char *file);
+
+/*
+ * Copy it back, have it on the disk, compare, and remove the file. Return: enum
+ * alignctl_exit, reported; the file is still there then.
+ */
+int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
+		  const char *file);
+
+#endif

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""alignctl conform on a regular file: what it refuses, what it prints, and what its manual says of the document."""
+
+import json
+import os
+import re
+
+import pytest
+
+from alignctl_program import alignctl, man_page
+
+FINE, USAGE, BUSY = 0, 2, 4
+MEBIBYTE = 1 << 20
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "file"
+    with open(path, "wb") as opened:
+        opened.truncate(8 * MEBIBYTE)
+    return path
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--block", "512"], "--block 512: must be a power of two from 1024 to 1M"),
+    (["--block", "3000"], "--block 3000: must be a power of two"),
+    (["--block", "2M"], "--block 2M: must be a power of two"),
+    (["--time", "0"], "--time 0: must be a number of seconds"),
+    (["--rounds", "x"], "--rounds x: must be a number"),
+    (["--depth", "65"], "--depth 65: must be a number from 1 to 64"),
+    (["--seed", "-1"], "--seed -1: must be a whole number"),
+    (["--kind", "read/in-block"], "--kind read/in-block: must be two or three requests"),
+    (["--kind", "read+whole/across"], "--kind read+whole/across: must be two or three requests"),
+    (["--write", "1M"], "--write 1M: must be START+LENGTH"),
+    (["--write", "0+512K"], "--write 0+512K: must be multiples of 4096, and at least 1M long"),
+    (["--write", "0+16M"], "has 8388608 bytes; name an area in it"),
+    (["--block", "1M"], "the area is too small"),
+    (["--force", "/dev/null"], "--force names /dev/null"),
+])
+def test_what_makes_no_sense_is_refused_with_its_reason(file, options, words):
+    done = alignctl("conform", file, *options)
+    assert (done.returncode, done.stdout) == (USAGE, "") and words in done.stderr, done.stderr
+
+
+def test_a_file_with_data_is_refused_unless_it_is_forced_or_saved(file, tmp_path):
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    refused = alignctl("conform", file, "--rounds", 20)
+    assert refused.returncode == BUSY and f"--force {file}" in refused.stderr and file.read_bytes() == before
+    saved = alignctl("conform", file, "--rounds", 20, "--save", tmp_path / "saved")
+    assert saved.returncode == FINE and file.read_bytes() == before and os.listdir(tmp_path) == ["file"]
+    (tmp_path / "saved").write_text("of an earlier run")
+    again = alignctl("conform", file, "--rounds", 20, "--save", tmp_path / "saved")
+    assert again.returncode == USAGE and "exists" in again.stderr and file.read_bytes() == before
+    assert (tmp_path / "saved").read_text() == "of an earlier run"
+    assert alignctl("conform", file, "--rounds", 20, "--force", file).returncode == FINE and file.read_bytes() != before
+
+
+def test_the_text_and_the_document_say_the_same(file):
+    text = alignctl("conform", file, "--rounds", 100, "--seed", 7)
+    found = json.loads(alignctl("conform", file, "--rounds", 100, "--seed", 7, "--json").stdout)
+    assert re.search(r"^rounds: 100 of 100 kinds in [\d.]+ s, seed 7; faulty: 0; fewer than 1 in 33 at 95 %, ", text.stdout, re.M)
+    assert (found["rounds"], found["faulty"], found["fewer_than_one_in"], found["seed"]) == (100, 0, 33, 7)
+    assert sum(kind["rounds"] for kind in found["kinds"]) == 100 and set(found["faults"].values()) == {0}
+
+
+def test_one_kind_is_all_that_is_tried(file):
+    found = json.loads(alignctl("conform", file, "--rounds", 50, "--kind", "sub-block+read/across", "--json").stdout)
+    assert found["kinds"] == [{"kind": "sub-block+read/across", "rounds": 50, "faulty": 0, "fewer_than_one_in": 17}]
+
+
+def members(value):
+    if isinstance(value, dict):
+        return set(value) | {name for each in value.values() for name in members(each)}
+    return {name for each in value for name in members(each)} if isinstance(value, list) else set()
+
+
+def test_every_member_of_the_json_is_documented(file):
+    section = man_page().split(".SH JSON OF CONFORM")[1].split("\n.SH ")[0].replace("\\-", "-")
+    found = members(json.loads(alignctl("conform", file, "--rounds", 20, "--json").stdout))
+    of_examples = {"fault", "kind", "round", "offset", "text", "read_by", "content_of", "requests", "request", "bytes", "sent_us",
+                   "ended_us"}
+    for member in found | of_examples:
+        assert re.search(rf"(?<![\w-]){re.escape(member)}(?![\w-])", section), f"{member} is not in alignctl.8"

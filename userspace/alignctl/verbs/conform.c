@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl conform: does a block device keep its word? */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "conform/report.h"
+#include "conform/rounds.h"
+#include "conform/saved.h"
+#include "device/device.h"
+#include "device/guard.h"
+#include "geometry.h"
+#include "verbs/area.h"
+#include "verbs/verbs.h"
+
+#define DEFAULT_SECONDS	60
+#define DEFAULT_CELLS	8
+/* Of a device that may be written to all over. */
+#define AREA_MOST	(UINT64_C(1) << 30)
+/* A physical block has at least so many logical ones, or there is little to try. */
+#define LEAST_PER_BLOCK	8U
+#define BLOCK_MOST	(1U << 20)
+
+/**
+ * struct conform_options - what the user asked for
+ * @force: device that is written to although it is in use or holds data
+ * @area: area that is written to; of no bytes: any
+ * @write: the argument that names it; NULL: none
+ * @save: file to keep its content in, and restore from; NULL: it is lost
+ * @block: physical block, bytes; 0: the device's
+ * @rounds: number of rounds; 0: as long as @seconds
+ * @seconds: time; 0: DEFAULT_SECONDS, unless there are @rounds
+ * @depth: number of places at work; 0: DEFAULT_CELLS
+ * @seed: number that all choices are made from
+ * @kind: the only kind; KIND_NR: all
+ * @json: print JSON
+ */
+struct conform_options {
+	const char *force;
+	struct area area;
+	const char *write;
+	const char *save;
+	uint32_t block;
+	uint64_t rounds;
+	uint64_t seconds;
+	uint64_t depth;
+	uint64_t seed;
+	size_t kind;
+	bool json;
+};
+
+enum row { ROW_WRITE, ROW_SAVE, ROW_FORCE, ROW_BLOCK, ROW_TIME, ROW_ROUNDS,
+	   ROW_DEPTH, ROW_KIND, ROW_SEED, ROW_JSON };
+
+static const struct option_row rows[] = {
+	[ROW_WRITE] = { "write", "START+LENGTH",
+			"write in this area only (default: DEV)" },
+	[ROW_SAVE] = { "save", "FILE",
+		       "save the area there, and restore it at the end" },
+	[ROW_FORCE] = { "force", "DEV",
+			"write to DEV although it is in use or holds data" },
+	[ROW_BLOCK] = { "block", "N",
+			"physical block, bytes (default: that of DEV)" },
+	[ROW_TIME] = { "time", "SECONDS", "try for so long (default: 60)" },
+	[ROW_ROUNDS] = { "rounds", "N", "try so many times" },
+	[ROW_DEPTH] = { "depth", "N",
+			"places at work at a time (default: 8)" },
+	[ROW_KIND] = { "kind", "KIND",
+		       "only these requests, as sub-block+read/in-block" },
+	[ROW_SEED] = { "seed", "N", "N selects all choices (default: 1)" },
+	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	{ 0 },
+};
+
+static int take_number(const char *name, const char *argument, uint64_t most,
+		       const char *range, uint64_t *number)
+{
+	if (parse_number(argument, number) && *number <= most)
+		return 0;
+	return options_refuse(name, argument, range);
+}
+
+static int take(size_t row, const char *argument, void *context)
+{
+	struct conform_options *options = context;
+
+	switch ((enum row)row) {
+	case ROW_WRITE:
+		options->write = argument;
+		return area_take(&options->area, argument);
+	case ROW_SAVE:
+		options->save = argument;
+		return 0;
+	case ROW_FORCE:
+		options->force = argument;
+		return 0;
+	case ROW_BLOCK:
+		if (parse_bytes(argument, &options->block) &&
+		    options->block >= 2 * ALIGN_SECTOR_SIZE &&
+		    options->block <= BLOCK_MOST &&
+		    align_is_power_of_2(options->block))
+			return 0;
+		return options_refuse("block", argument,
+				      "must be a power of two from 1024 to 1M");
+	case ROW_TIME:
+		return take_number("time", argument, UINT32_MAX,
+				   "must be a number of seconds, at least 1",
+				   &options->seconds);
+	case ROW_ROUNDS:
+		return take_number("rounds", argument, UINT64_MAX,
+				   "must be a number, at least 1",
+				   &options->rounds);
+	case ROW_DEPTH:
+		return take_number("depth", argument, ROUNDS_MAX_CELLS,
+				   "must be a number from 1 to 64",
+				   &options->depth);
+	case ROW_KIND:
+		if (kind_find(argument, &options->kind))
+			return 0;
+		return options_refuse("kind", argument,
+				      "must be two or three requests joined by '+', and /in-block or /across; --help lists the requests");
+	case ROW_SEED:
+		if (parse_position(argument, &options->seed))
+			return 0;
+		return options_refuse("seed", argument,
+				      "must be a whole number");
+	case ROW_JSON:
+		options->json = true;
+		return 0;
+	}
+	return -1;
+}
+
+static void list_parts(void)
+{
+	enum kind_part part;
+
+	printf("\nRequests of a KIND, in this order:\n ");
+	for (part = 0; part < PART_NR; part++)
+		printf(" %s", kind_part_name(part));
+	puts("\nPlaces: /in-block /across");
+}
+
+/*
+ * Refuse a device that is in use or holds data, unless --force names it; an area
+ * that is restored may hold data. Return: enum alignctl_exit, reported.
+ */
+static int guard(const struct conform_options *options,
+		 const struct device *device, uint64_t end)
+{
+	struct guard_report report = { 0 };
+	int result = ALIGNCTL_FINE;
+
+	if (options->force && !guard_same_device(device, options->force)) {
+		message_error("--force names %s, but the device is %s; name the same device",
+			      options->force, device->path);
+		return ALIGNCTL_USAGE;
+	}
+	guard_usage(&report, device);
+	if (!options->save && device->block)
+		result = guard_signatures(&report, device);
+	else if (!options->save)
+		result = guard_file_data(&report, device, end);
+	guard_print(&report, device);
+	if (report.nr && !options->force) {
+		message_error("%s: refused, because conform would overwrite that; name another device, or --force %s if nothing on it matters",
+			      device->path, device->path);
+		result = ALIGNCTL_BUSY;
+	} else if (report.nr || (result && options->force)) {
+		message_warning("%s: going on, as --force says",
+				device->path);
+		result = ALIGNCTL_FINE;
+	}
+	guard_free(&report);
+	return result;
+}
+
+/*
+ * Open the device, exclusively unless --force says otherwise. Return: enum
+ * alignctl_exit, reported.
+ */
+static int open_target(const struct conform_options *options,
+		       const struct device *device, int *fd)
+{
+	*fd = open(device->path, O_RDWR | O_DIRECT | O_CLOEXEC |
+		   (device->block && !options->force ? O_EXCL : 0));
+	if (*fd >= 0)
+		return ALIGNCTL_FINE;
+	if (errno == EBUSY) {
+		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
+			      device->path, device->path);
+		return ALIGNCTL_BUSY;
+	}
+	message_error("%s: cannot be opened for direct I/O: %s", device->path,
+		      strerror(errno));
+	return ALIGNCTL_IO;
+}
+
+/* Return the alignment that direct I/O on the device asks of memory. */
+static uint32_t memory_alignment(int fd, uint32_t logical)
+{
+	struct statx found;
+
+	if (!statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &found) &&
+	    found.stx_mask & STATX_DIOALIGN && found.stx_dio_mem_align)
+		return found.stx_dio_mem_align < PAGE_BYTES ?
+		       found.stx_dio_mem_align : PAGE_BYTES;
+	return logical < PAGE_BYTES ? logical : PAGE_BYTES;
+}
+
+/*
+ * Find the blocks and the area. Return: enum alignctl_exit, reported.
+ */
+static int find_area(const struct conform_options *options,
+		     const struct device *device, struct rounds_options *rounds)
+{
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT, end, least;
+	uint64_t start = options->area.start;
+	uint32_t offset = 0, block = options->block;
+
+	if (!block) {
+		block = LEAST_PER_BLOCK * device->logical;
+		if (block < device->physical && device->physical <= BLOCK_MOST)
+			block = device->physical;
+	}
+	if (block < 2 * device->logical) {
+		message_error("--block %" PRIu32 ": must be at least two logical blocks of %s, %" PRIu32 " bytes",
+			      block, device->path, 2 * device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	end = options->area.bytes ? start + options->area.bytes :
+	      have < AREA_MOST ? have : AREA_MOST;
+	if (end > have) {
+		message_error("--write %s: %s has %" PRIu64 " bytes; name an area in it",
+			      options->write, device->path, have);
+		return ALIGNCTL_USAGE;
+	}
+	/* where it is not known, blocks are counted from the start */
+	device_offset_for(device, block, &offset);
+	start += ((uint64_t)block + offset - start % block) % block;
+	rounds->start = start;
+	rounds->bytes = end > start ? end - start : 0;
+	rounds->block = block;
+	rounds->logical = device->logical;
+	least = (uint64_t)rounds->cells * CELL_BLOCKS * block;
+	if (rounds->bytes < least) {
+		message_error("%s: the area is too small; it must have %" PRIu64 " bytes from the first block on, or a smaller --depth",
+			      device->path, least);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+static int examine(const struct conform_options *options,
+		   const struct device *device, struct rounds_options *rounds)
+{
+	struct conform_report report = { .options = rounds };
+	struct rounds_result result;
+	uint64_t began_ns, i, faulty = 0;
+	int status = ALIGNCTL_FINE, restored = ALIGNCTL_FINE;
+
+	rounds->memory = memory_alignment(rounds->fd, device->logical);
+	interrupt_catch();
+	if (options->save)
+		status = saved_make(rounds->fd, device->path, rounds->start,
+				    rounds->bytes, options->save);
+	if (status)
+		return status;
+	began_ns = clock_ns();
+	if (!rounds->rounds || options->seconds)
+		rounds->until_ns = began_ns + NS_PER_S *
+			(options->seconds ? options->seconds :
+					    DEFAULT_SECONDS);
+	status = rounds_run(rounds, &result);
+	report.result = &result;
+	report.seconds = ns_to_s((double)(clock_ns() - began_ns));
+	if (options->save)
+		restored = saved_restore(rounds->fd, device->path,
+					 rounds->start, rounds->bytes,
+					 options->save);
+	report.restored = options->save && !restored;
+	for (i = 0; i < KIND_NR; i++)
+		faulty += result.faulty[i];
+	if (options->json)
+		conform_report_json(&report);
+	else
+		conform_report_text(&report);
+	rounds_free(&result);
+	if (!status && faulty)
+		status = ALIGNCTL_FINDINGS;
+	return restored > status ? restored : status;
+}
+
+static int run(const struct verb *verb, int argc, char **argv)
+{
+	struct conform_options options = { .seed = 1, .kind = KIND_NR };
+	struct rounds_options rounds = { 0 };
+	struct device device;
+	int first, result;
+
+	result = options_parse(verb, argc, argv, take, &options, &first);
+	if (result != OPTIONS_CONTINUE)
+		return result;
+	result = device_open(&device, argv[first]);
+	if (result)
+		return result;
+	rounds = (struct rounds_options) {
+		.path = device.path, .seed = options.seed,
+		.rounds = options.rounds, .kind = options.kind,
+		.cells = options.depth ? (unsigned int)options.depth :
+					 DEFAULT_CELLS,
+	};
+	result = find_area(&options, &device, &rounds);
+	if (!result)
+		result = guard(&options, &device, rounds.start + rounds.bytes);
+	if (!result)
+		result = open_target(&options, &device, &rounds.fd);
+	if (!result) {
+		result = examine(&options, &device, &rounds);
+		close(rounds.fd);
+	}
+	device_close(&device);
+	interrupt_obey();
+	return result;
+}
+
+const struct verb verb_conform = {
+	"conform", "DEV", 1, 1,
+	"Examine whether a block device keeps its word; writes to it",
+	rows, list_parts, run,
+};
