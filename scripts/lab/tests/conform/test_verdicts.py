@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The verdicts of alignctl conform: each device is made, examined and removed, and the document gets what was found."""
+
+import json
+import re
+
+import pytest
+
+from lab.conform import __main__ as conform
+from lab.conform.__main__ import SUBJECTS, Subject, Verdict, examine, page
+from lab.machines.remote import GuestError
+
+FOUND = {"rounds": 312, "faulty": 0, "fewer_than_one_in": 104, "cannot_tell": {"discard": "Operation not supported"},
+         "faults": {"lost-update": 0, "stale-read": 0}}
+
+
+class Guest:
+    """A stand-in for the guest, which says what conform has found and keeps the commands; one that is in `fails` fails."""
+
+    def __init__(self, found, fails=""):
+        self.found, self.fails, self.commands = found, fails, []
+
+    def run(self, *argv, ok=(0,), **_):
+        self.commands.append(argv[-1])
+        if argv[-1] == self.fails:
+            raise GuestError(f"{self.fails}: status 1: no such thing\nmore")
+        return ""
+
+    def json(self, *argv, **_):
+        self.commands.append(argv[1])
+        return json.loads(json.dumps(self.found))
+
+
+def test_a_device_is_made_examined_and_removed():
+    guest = Guest(FOUND)
+    found = examine(guest, Subject("x", "/dev/x", ("make",), ("remove",)), 1)
+    assert guest.commands == ["make", "conform", "remove"]
+    assert found == Verdict("x", 312, 0, "", 104, "discard") and found.words == "none; fewer than 1 in 104"
+
+
+def test_faults_are_named_and_a_device_that_cannot_be_made_has_its_reason():
+    faulty = examine(Guest({**FOUND, "faulty": 3, "fewer_than_one_in": None, "faults": {"lost-update": 3, "stale-read": 0}}),
+                     Subject("x", "/dev/x"), 1)
+    assert faulty.words == "lost-update 3"
+    guest = Guest(FOUND, fails="make")
+    assert examine(guest, Subject("x", "/dev/x", ("make",), ("remove",)), 1).words == "make: status 1: no such thing"
+    assert guest.commands == ["make", "true", "remove"]
+
+
+def test_the_document_gets_a_row_for_each_and_keeps_the_rest(tmp_path, monkeypatch):
+    monkeypatch.setattr(conform, "PAGE", tmp_path / "page.rst")
+    conform.PAGE.write_text("before\n.. verdicts: begin\nold\n.. verdicts: end\nafter\n")
+    conform.update("verdicts", page([Verdict("a", 5, 0, "", 2, "discard"), Verdict("longer", why="gone")], "6.12", 60))
+    text = conform.PAGE.read_text()
+    assert text.startswith("before\n.. verdicts: begin\n") and text.endswith(".. verdicts: end\nafter\n") and "old" not in text
+    assert re.search(r"^a +5 +0 +none; fewer than 1 in 2; not tried: discard$", text, re.M)
+    assert re.search(r"^longer +0 +0 +gone$", text, re.M)
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_what_is_made_is_removed_again(subject):
+    assert bool(subject.make) == bool(subject.remove)
