@@ -117,6 +117,11 @@ def test_a_server_is_found_out_by_its_fault(rig, medium, fault, kind, others):
             faults.update(found["faults"])
             if faults[fault]:
                 break
+        shown = run(ALIGNCTL, "conform", disk.path, "--rounds", 300, "--kind", kind, "--seed", seed, "--block", BLOCK, ok=False)
+    # The second run has other times, and as a rule the fault again.
+    if shown.returncode == FINDINGS:
+        for words in ("REQUEST", "OFFSET", "SENT/us", "ENDED/us", "FAULTY", f"--kind {kind} --seed {seed}", " must have "):
+            assert words in shown.stdout, shown.stdout
     assert faults[fault] and {name for name, count in faults.items() if count} <= {fault} | others, faults
     names = {fault} | others
     for example in found["examples"]:

@@ -26,6 +26,7 @@ DOCUMENTS = {
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),
     "fleet": (["fleet", "SAVED"], "JSON OF FLEET"),
+    "conform": (["conform", "DISK", "--rounds", "20", "--write", "0+4M", "--depth", "2"], "JSON OF CONFORM"),
     "convert": (["convert", "TRACE", "--output", "NEW"], "JSON OF CONVERT"),
     "replay": (["replay", "w512", "--on", "DISK", "--count", "5"], "JSON OF REPLAY"),
     "replay --dry-run": (["replay", "w512", "--on", "DISK", "--count", "5", "--dry-run"], "JSON OF REPLAY"),

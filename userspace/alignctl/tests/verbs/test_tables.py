@@ -34,9 +34,9 @@ SHOWN = {
     "trace/operations.c": ["plan", "convert"],
     "replay/times.c": ["replay"],
 }
-# Two need a kernel that counts: kmod/tests/guest/test_top.py and test_record_requests.py look at them. One is part of an
-# error, which has no document: tests/trace/test_disks.py.
-ELSEWHERE = {"top/report.c", "record/shapes_report.c", "trace/disks.c"}
+# Two need a kernel that counts, and one a device with faults: kmod/tests/guest/test_top.py, test_record_requests.py and
+# test_conform.py look at them. One is part of an error, which has no document: tests/trace/test_disks.py.
+ELSEWHERE = {"top/report.c", "record/shapes_report.c", "conform/report.c", "trace/disks.c"}
 # Columns that are in no document by a name of their own: derived from others, the name of a row's object, its place in an
 # array, help, or a member of another name (OPERATION's).
 FOR_PEOPLE = {"STATE", "TIME", "COUNTER", "UNIT", "MEANING", "HISTOGRAM", "FIRST-BYTE", "WRITES", "SHARE", "MODE", "SECTORS",
