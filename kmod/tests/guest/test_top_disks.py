@@ -220,6 +220,21 @@ def test_the_ten_cgroups_with_most_touches_have_a_series_each(rig, tmp_path, cgr
     assert of_disk["touches_total"] == sum(range(1, 13)) and samples["cgroup_missed_writes_total", frozenset()] == 0
 
 
+def test_writes_of_cgroups_without_room_are_counted_as_missed(rig, tmp_path, cgroups):
+    """Each cgroup's writes are misaligned; the first ones that come have the room, and of the machine's own there may be some."""
+    drive = rig.drive("p4096")
+    with Counting(tmp_path, "--cgroups", "--rows", 4) as counting:
+        first = counting.samples()
+        for number, folder in enumerate(cgroups, 1):
+            subprocess.run([sys.executable, "-c", WRITER, str(folder), drive.path, str(number)], check=True,
+                           timeout=patience(60))
+        samples = counting.samples()
+    room = {dict(labels)["cgroup"]: value for (name, labels), value in samples.items() if name == "cgroup_touches_total"}
+    missed, before = (each["cgroup_missed_writes_total", frozenset()] for each in (samples, first))
+    assert len(room) == 4 and missed - before == sum(
+        number for number, folder in enumerate(cgroups, 1) if f"/{folder.name}" not in room)
+
+
 def test_an_ordinary_user_is_told_what_is_missing(rig, tmp_path):
     words = ["setpriv", "--reuid=65534", "--clear-groups", "--inh-caps=-all", ALIGNCTL, "top", "--format", "prometheus", "--once"]
     done = run(*words, ok=False)

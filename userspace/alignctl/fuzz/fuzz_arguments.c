@@ -220,12 +220,12 @@ int __wrap_top_open(struct top **top, const struct top_options *options)
 	return ALIGNCTL_IO;
 }
 
-int __wrap_disks_open(struct disks **disks, bool by_cgroup);
+int __wrap_disks_open(struct disks **disks, uint32_t cgroups);
 
 /* Load no programs into the kernel. */
-int __wrap_disks_open(struct disks **disks, bool by_cgroup)
+int __wrap_disks_open(struct disks **disks, uint32_t cgroups)
 {
-	(void)by_cgroup;
+	FUZZ_CHECK(cgroups <= TOP_MAX_ROWS);
 	*disks = NULL;
 	return ALIGNCTL_IO;
 }

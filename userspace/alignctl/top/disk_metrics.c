@@ -10,7 +10,7 @@
 #define PREFIX	"alignctl_disk_"
 
 enum metric_id {
-	METRIC_BUILD, METRIC_MISSED, METRIC_LEFT_OUT, METRIC_PHYSICAL,
+	METRIC_BUILD, METRIC_MISSED, METRIC_PHYSICAL,
 	METRIC_WRITES, METRIC_MISALIGNED, METRIC_INSIDE, METRIC_TOUCHES,
 	METRIC_BYTES, METRIC_BLOCK_BYTES, METRIC_CGROUP_TOUCHES,
 	METRIC_CGROUP_MISSED, METRIC_NR,
@@ -20,7 +20,7 @@ enum metric_id {
  * struct metric - a family
  * @name: name without PREFIX
  * @type: type of Prometheus
- * @help: what its value is
+ * @help: meaning of the value
  */
 struct metric {
 	const char *name;
@@ -34,8 +34,6 @@ static const struct metric metrics[METRIC_NR] = {
 		"1, with the version of alignctl" },
 	[METRIC_MISSED] = { "missed_completions_total", "counter",
 		"completions, of any device, that were not seen, at most" },
-	[METRIC_LEFT_OUT] = { "left_out_disks", "gauge",
-		"disks that are not counted, for lack of room" },
 	[METRIC_PHYSICAL] = { "physical_block_bytes", "gauge",
 		"physical block by which touches are counted, and its source" },
 	[METRIC_WRITES] = { "writes_total", "counter",
@@ -168,7 +166,6 @@ void disk_metrics_write(FILE *out, const struct disks_reading *reading,
 	metrics_label(out, true, "version", ALIGNCTL_VERSION);
 	sample_end(out, 1);
 	of_machine(out, METRIC_MISSED, reading->missed);
-	of_machine(out, METRIC_LEFT_OUT, reading->left_out);
 	/* a family without samples is no harm, but a reader expects some */
 	if (reading->nr) {
 		write_blocks(out, reading);

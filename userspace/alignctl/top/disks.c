@@ -22,20 +22,18 @@ PROGRAMS_OBJECT(disks_object, DISKS_BPF_OBJECT);
 /**
  * struct disks - the programs while they count
  * @programs: the programs
- * @by_cgroup: cgroups are counted, too
+ * @cgroups: number of cgroups that there is room for; 0: they are not counted
  * @rules: descriptor of the map that the programs count by; -1: none yet
  * @disk: the disks that are counted, by name
  * @nr: number of disks
- * @left_out: number of disks that there is no room for
  * @processors: number of processors that a counter is kept for
  */
 struct disks {
 	struct programs programs;
-	bool by_cgroup;
+	uint32_t cgroups;
 	int rules;
 	struct disk_counts *disk;
 	size_t nr;
-	size_t left_out;
 	int processors;
 };
 
@@ -56,7 +54,6 @@ static int map_fd(const struct disks *disks, const char *name)
 struct search {
 	struct disk_counts *disk;
 	size_t nr;
-	size_t left_out;
 };
 
 static void free_disks(struct disk_counts *disk, size_t nr)
@@ -106,10 +103,6 @@ static void visit(const char *name, void *context)
 	    !sysfs_number(dir, "size", &size) || size <= 0 ||
 	    !sysfs_devno(dir, "dev", &devno))
 		return;
-	if (search->nr == DISKS_MAX) {
-		search->left_out++;
-		return;
-	}
 	if (device_open_devno(&device, devno, name))
 		return;
 	search->disk = memory_or_exit(
@@ -165,14 +158,23 @@ static bool same_rules(const struct disks *disks, const struct search *found)
 	return true;
 }
 
+/* Make an empty map of rules, which takes memory for those in it only; or -1. */
+static int make_rules(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options,
+		    .map_flags = BPF_F_NO_PREALLOC);
+
+	return bpf_map_create(BPF_MAP_TYPE_HASH, "disks_rules",
+			      sizeof(struct disks_number),
+			      sizeof(struct disks_rule), DISKS_MAX, &options);
+}
+
 /* Let the programs count by new rules; no program uses the old ones after that. */
 static bool put_rules(struct disks *disks, const struct search *found)
 {
 	const uint32_t first = 0;
+	int fd = make_rules();
 	size_t i;
-	int fd = bpf_map_create(BPF_MAP_TYPE_HASH, "disks_rules",
-				sizeof(struct disks_number),
-				sizeof(struct disks_rule), DISKS_MAX, NULL);
 
 	if (fd < 0)
 		return false;
@@ -251,7 +253,6 @@ static int follow(struct disks *disks)
 	free_disks(disks->disk, disks->nr);
 	disks->disk = found.disk;
 	disks->nr = found.nr;
-	disks->left_out = found.left_out;
 	return ALIGNCTL_FINE;
 }
 
@@ -260,7 +261,7 @@ static int follow(struct disks *disks)
 /* Load the programs. Return: false, with errno set, if they are refused. */
 static bool load(struct disks *disks)
 {
-	const struct disks_config config = { .by_cgroup = disks->by_cgroup };
+	const struct disks_config config = { .by_cgroup = disks->cgroups > 0 };
 	struct programs *programs = &disks->programs;
 	struct observed_range range = { 0 };
 	int inner;
@@ -275,14 +276,12 @@ static bool load(struct disks *disks)
 			&config, sizeof(config)))
 		return false;
 	/* what a map in "rules" is like; it can be closed when that is loaded */
-	inner = bpf_map_create(BPF_MAP_TYPE_HASH, "disks_rules",
-			       sizeof(struct disks_number),
-			       sizeof(struct disks_rule), DISKS_MAX, NULL);
+	inner = make_rules();
 	if (inner < 0)
 		return false;
 	programs_set_room(programs, "disks", DISKS_MAX);
-	if (disks->by_cgroup)
-		programs_set_room(programs, "cgroups", DISKS_CGROUPS_MAX);
+	if (disks->cgroups)
+		programs_set_room(programs, "cgroups", disks->cgroups);
 	done = !bpf_map__set_inner_map_fd(
 			bpf_object__find_map_by_name(programs->object, "rules"),
 			inner) &&
@@ -291,7 +290,7 @@ static bool load(struct disks *disks)
 	return done;
 }
 
-int disks_open(struct disks **result, bool by_cgroup)
+int disks_open(struct disks **result, uint32_t cgroups)
 {
 	struct disks *disks;
 	int status = programs_check_kernel("top", "top", "'alignctl record'");
@@ -299,7 +298,7 @@ int disks_open(struct disks **result, bool by_cgroup)
 	if (status)
 		return status;
 	disks = memory_or_exit(calloc(1, sizeof(*disks)));
-	disks->by_cgroup = by_cgroup;
+	disks->cgroups = cgroups;
 	disks->rules = -1;
 	disks->processors = libbpf_num_possible_cpus();
 	if (disks->processors <= 0)
@@ -406,11 +405,10 @@ int disks_read(struct disks *disks, struct disks_reading *reading)
 			return refuse("a counter cannot be read");
 	if (bpf_map_lookup_elem(map_fd(disks, "events"), &first, &events))
 		return refuse("a counter cannot be read");
-	if (disks->by_cgroup)
+	if (disks->cgroups)
 		read_cgroups(disks, reading);
 	reading->disk = disks->disk;
 	reading->nr = disks->nr;
-	reading->left_out = disks->left_out;
 	reading->missed = programs_missed(&disks->programs, "rq_complete",
 					  OBSERVED_COMPLETION);
 	reading->cgroups_missed = events.no_room;

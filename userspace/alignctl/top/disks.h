@@ -17,9 +17,8 @@
 #include "top/disks_shared.h"
 #include "unit/unit.h"
 
-/* Disks at one time, and cgroups that write to one, that there is room for. */
-#define DISKS_MAX		4096
-#define DISKS_CGROUPS_MAX	16384
+/* Disks at one time that there is room for, more than a kernel has minor numbers of SCSI disks. */
+#define DISKS_MAX		65536
 
 /**
  * struct disk_counts - a disk, and what it has been sent since it was found
@@ -54,7 +53,6 @@ struct disk_cgroup_counts {
  * struct disks_reading - the counters as they are
  * @disk: the disks that are there, by name; owned by struct disks
  * @nr: number of disks
- * @left_out: number of disks that there is no room for
  * @cgroup: the cgroups, most touches first; for free()
  * @nr_cgroups: number of cgroups
  * @missed: number of completions, of any device, that no program saw
@@ -63,7 +61,6 @@ struct disk_cgroup_counts {
 struct disks_reading {
 	const struct disk_counts *disk;
 	size_t nr;
-	size_t left_out;
 	struct disk_cgroup_counts *cgroup;
 	size_t nr_cgroups;
 	uint64_t missed;
@@ -73,10 +70,11 @@ struct disks_reading {
 struct disks;
 
 /*
- * Load the programs, and begin to count. Return: enum alignctl_exit; errors have
- * been reported, and leave nothing to close.
+ * Load the programs, and begin to count; by cgroup, too, if there is room for
+ * @cgroups of them, each of one disk. Return: enum alignctl_exit; errors have been
+ * reported, and leave nothing to close.
  */
-int disks_open(struct disks **disks, bool by_cgroup);
+int disks_open(struct disks **disks, uint32_t cgroups);
 void disks_close(struct disks *disks);
 
 /*

@@ -250,9 +250,12 @@ static int check_options(const struct top_arguments *arguments, size_t nr)
 				      "is for metrics; add --format prometheus");
 	if (!arguments->metrics)
 		return 0;
-	if (arguments->json || arguments->drive || arguments->rows)
+	if (arguments->json || arguments->drive)
 		return options_refuse("format", NULL,
-				      "leave out --json, --drive and --rows");
+				      "leave out --json and --drive");
+	if (arguments->rows && !arguments->cgroups)
+		return options_refuse("rows", NULL,
+				      "is the room for cgroups; add --cgroups, or leave it out");
 	if (nr)
 		return options_refuse("format", NULL,
 				      "counts every disk; leave out DEV");
@@ -274,9 +277,6 @@ static int write_metrics(struct disks *disks, const struct names *names,
 
 	if (result)
 		return result;
-	if (reading.left_out)
-		message_warning("%zu disks are not counted: there is room for %d",
-				reading.left_out, DISKS_MAX);
 	out = memory_or_exit(open_memstream(&text, &length));
 	disk_metrics_write(out, &reading, arguments->cgroups ? names : NULL);
 	memory_or_exit(fclose(out) ? NULL : text);
@@ -296,7 +296,8 @@ static int count_disks(const struct top_arguments *arguments)
 	int result;
 
 	interrupt_catch();
-	result = disks_open(&disks, arguments->cgroups);
+	result = disks_open(&disks, arguments->cgroups ?
+			    (uint32_t)arguments->rows : 0);
 	if (result)
 		return result;
 	names_open(&names);
