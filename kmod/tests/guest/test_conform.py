@@ -75,7 +75,7 @@ class StandIn:
     def write(self, medium, offset, data):
         first, end = offset // BLOCK * BLOCK, -(-(offset + len(data)) // BLOCK) * BLOCK
         if self.fault == "lost-update" and (first < offset or end > offset + len(data)):
-            # Read, modify and write, and nobody else is kept out.
+            # Read, modify and write, while other requests do the same.
             block = bytearray(os.pread(medium, end - first, first))
             time.sleep(PAUSE)
             block[offset - first:offset - first + len(data)] = data

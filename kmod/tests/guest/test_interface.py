@@ -184,7 +184,7 @@ def user_ioctl(fd, command):
 
 @pytest.mark.each_kernel
 def test_an_ioctl_that_touches_no_sector_writes_no_held_block_where_the_kernel_tells_the_command(rig):
-    """And passes to an ordinary user as through linear; SG_IO and a command that nobody knows write first, and need root."""
+    """The command passes to an ordinary user as through linear; SG_IO and unknown commands write first, and need root."""
     told = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 16)
     with rig.scsi_debug(physblk_exp=3) as path, Align(path, mode="coalesce", hold_ms=60000) as device, \
             Disk(device.path) as upper:

@@ -64,7 +64,7 @@ bool kind_has(const struct kind *kind, enum kind_part part);
 
 /**
  * struct kind_shape - what a request covers of its cell
- * @part: what it is
+ * @part: kind of request
  * @first: first logical block, counted from the start of the cell
  * @nr: number of logical blocks; 0: a flush
  * @wait: when it is sent, in parts of 256 of the time that requests take

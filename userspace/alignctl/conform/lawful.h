@@ -32,7 +32,7 @@ enum lawful_effect {
 
 /**
  * struct lawful_request - a request, as its sender saw it
- * @effect: what it does
+ * @effect: effect on the logical blocks
  * @first: first logical block that it covers
  * @nr: number of logical blocks
  * @began_ns: time before it was sent

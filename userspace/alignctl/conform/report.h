@@ -7,8 +7,8 @@
 
 /**
  * struct conform_report - what was done, and what was found
- * @options: what was asked for
- * @result: what was found
+ * @options: options of the rounds
+ * @result: counts and faults of the rounds
  * @seconds: how long it took
  * @restored: the area has its content again
  */

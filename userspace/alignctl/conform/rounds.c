@@ -40,11 +40,11 @@ struct known {
 /**
  * struct verdict - what is wrong with what a read has found
  * @wrong: the read has found a fault; else nothing else is set
- * @fault: what
+ * @fault: kind of fault
  * @reader: index of the read among the requests; their number: the one afterwards
  * @block: the first wrong logical block, counted from the cell's first
  * @looks: the contents of the round that it looks like
- * @text: what it must have and what it has; for free()
+ * @text: expected and found content, for people; for free()
  */
 struct verdict {
 	bool wrong;
@@ -73,7 +73,7 @@ struct cell_request {
 
 /**
  * struct cell - four physical blocks, and the round on them
- * @state: what is being done
+ * @state: step of the round
  * @first: first logical block on the device
  * @left: rounds until it moves on
  * @anew: the cell has to be written before the next round
@@ -115,8 +115,8 @@ struct cell {
 
 /**
  * struct rounds - the work
- * @options: what to do
- * @result: what has been found
+ * @options: options of the rounds
+ * @result: counts and faults so far
  * @queue: the requests in flight
  * @run: run number of the content
  * @per_block: logical blocks in a physical one

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,6 +52,16 @@ static bool copy(int from, uint64_t from_at, int to, uint64_t to_at,
 	return !fsync(to);
 }
 
+/* Sync the folder of a new file, so that its name is on the disk, too. */
+static bool sync_folder(const char *file)
+{
+	CLEANUP_FREE char *path = memory_or_exit(strdup(file));
+	CLEANUP_CLOSE int fd = open(dirname(path),
+				    O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd >= 0 && !fsync(fd);
+}
+
 /* Check that both places have the same content. */
 static bool same(int one, uint64_t one_at, int other, uint64_t bytes,
 		 char *buffer, char *beside)
@@ -85,7 +96,7 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
 			      "--save %s: %s", file, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
-	if (copy(fd, start, to, 0, bytes, buffer))
+	if (copy(fd, start, to, 0, bytes, buffer) && sync_folder(file))
 		return ALIGNCTL_FINE;
 	message_error("%s: its area cannot be saved in %s: %s", device, file,
 		      strerror(errno));

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl conform: does a block device keep its word? */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,9 +15,9 @@
 #include "conform/rounds.h"
 #include "conform/saved.h"
 #include "device/device.h"
-#include "device/guard.h"
 #include "geometry.h"
 #include "verbs/area.h"
+#include "verbs/overwrite.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_SECONDS	60
@@ -151,61 +148,6 @@ static void list_parts(void)
 	puts("\nPlaces: /in-block /across");
 }
 
-/*
- * Refuse a device that is in use or holds data, unless --force names it; an area
- * that is restored may hold data. Return: enum alignctl_exit, reported.
- */
-static int guard(const struct conform_options *options,
-		 const struct device *device, uint64_t end)
-{
-	struct guard_report report = { 0 };
-	int result = ALIGNCTL_FINE;
-
-	if (options->force && !guard_same_device(device, options->force)) {
-		message_error("--force names %s, but the device is %s; name the same device",
-			      options->force, device->path);
-		return ALIGNCTL_USAGE;
-	}
-	guard_usage(&report, device);
-	if (!options->save && device->block)
-		result = guard_signatures(&report, device);
-	else if (!options->save)
-		result = guard_file_data(&report, device, end);
-	guard_print(&report, device);
-	if (report.nr && !options->force) {
-		message_error("%s: refused, because conform would overwrite that; name another device, or --force %s if nothing on it matters",
-			      device->path, device->path);
-		result = ALIGNCTL_BUSY;
-	} else if (report.nr || (result && options->force)) {
-		message_warning("%s: going on, as --force says",
-				device->path);
-		result = ALIGNCTL_FINE;
-	}
-	guard_free(&report);
-	return result;
-}
-
-/*
- * Open the device, exclusively unless --force says otherwise. Return: enum
- * alignctl_exit, reported.
- */
-static int open_target(const struct conform_options *options,
-		       const struct device *device, int *fd)
-{
-	*fd = open(device->path, O_RDWR | O_DIRECT | O_CLOEXEC |
-		   (device->block && !options->force ? O_EXCL : 0));
-	if (*fd >= 0)
-		return ALIGNCTL_FINE;
-	if (errno == EBUSY) {
-		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
-			      device->path, device->path);
-		return ALIGNCTL_BUSY;
-	}
-	message_error("%s: cannot be opened for direct I/O: %s", device->path,
-		      strerror(errno));
-	return ALIGNCTL_IO;
-}
-
 /* Return the alignment that direct I/O on the device asks of memory. */
 static uint32_t memory_alignment(int fd, uint32_t logical)
 {
@@ -276,6 +218,11 @@ static int examine(const struct conform_options *options,
 				    rounds->bytes, options->save);
 	if (status)
 		return status;
+	if (options->save)
+		message_warning("%s: bytes %" PRIu64 " to %" PRIu64 " are saved in %s, and restored at the end; if this program is killed, that file has to be copied back to byte %" PRIu64,
+				device->path, rounds->start,
+				rounds->start + rounds->bytes - 1,
+				options->save, rounds->start);
 	began_ns = clock_ns();
 	if (!rounds->rounds || options->seconds)
 		rounds->until_ns = began_ns + NS_PER_S *
@@ -321,10 +268,20 @@ static int run(const struct verb *verb, int argc, char **argv)
 					 DEFAULT_CELLS,
 	};
 	result = find_area(&options, &device, &rounds);
-	if (!result)
-		result = guard(&options, &device, rounds.start + rounds.bytes);
-	if (!result)
-		result = open_target(&options, &device, &rounds.fd);
+	if (!result) {
+		struct overwrite overwrite = {
+			.device = &device, .verb = "conform",
+			.named_by = "DEV is", .force = options.force,
+			.ask = true, .keeps = options.save,
+			.end = rounds.start + rounds.bytes,
+		};
+
+		result = overwrite_guard(&overwrite);
+		if (!result)
+			result = overwrite_open(&device, O_RDWR | O_DIRECT,
+						!overwrite.force, "",
+						&rounds.fd);
+	}
 	if (!result) {
 		result = examine(&options, &device, &rounds);
 		close(rounds.fd);

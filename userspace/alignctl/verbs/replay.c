@@ -19,6 +19,7 @@
 #include "replay/phases.h"
 #include "replay/report.h"
 #include "replay/result_file.h"
+#include "verbs/overwrite.h"
 #include "verbs/run_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
@@ -132,65 +133,20 @@ static void list_workloads(void)
 }
 
 /*
- * Let a person at a terminal confirm by typing the device's name. What runs
- * without one, a script, has --force.
- */
-static bool confirmed(const struct device *device)
-{
-	CLEANUP_FREE char *line = NULL;
-	size_t size = 0;
-	ssize_t got;
-
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
-		return false;
-	fprintf(stderr, "All of that will be overwritten. Type %s to go on: ",
-		device->path);
-	got = getline(&line, &size, stdin);
-	if (got > 0 && line[got - 1] == '\n')
-		line[got - 1] = '\0';
-	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): CLEANUP_FREE */
-	return got > 0 && !strcmp(line, device->path);
-}
-
-/*
- * Refuse a device that is in use or holds data, unless --force names it or
- * somebody types its name. Return: enum alignctl_exit.
+ * Refuse a device that is in use or holds data. What was prepared holds none, and
+ * do_phases() sees if it still is. Return: enum alignctl_exit, reported.
  */
 static int guard(struct verb_options *options, const struct device *device,
 		 uint64_t end)
 {
-	struct guard_report report = { 0 };
-	const char *because = "as --force says";
-	int result;
+	struct overwrite overwrite = {
+		.device = device, .verb = "replay", .named_by = "--on is",
+		.force = options->force, .ask = !options->run.replay.dry_run,
+		.keeps = options->phase == PHASE_RUN, .end = end,
+	};
+	int result = overwrite_guard(&overwrite);
 
-	if (options->force && !guard_same_device(device, options->force)) {
-		message_error("--force names %s, but --on is %s; name the same device",
-			      options->force, device->path);
-		return ALIGNCTL_USAGE;
-	}
-	guard_usage(&report, device);
-	/* What was prepared holds no data; do_phases() sees if it still is. */
-	if (options->phase == PHASE_RUN)
-		result = ALIGNCTL_FINE;
-	else if (device->block)
-		result = guard_signatures(&report, device);
-	else
-		result = guard_file_data(&report, device, end);
-	guard_print(&report, device);
-	if (report.nr && !options->force && !options->run.replay.dry_run &&
-	    confirmed(device)) {
-		options->force = device->path;
-		because = "as confirmed at the terminal";
-	}
-	if (report.nr && !options->force) {
-		message_error("%s: refused, because replay would overwrite the device; take another one, or --force %s if nothing on it matters",
-			      device->path, device->path);
-		result = ALIGNCTL_BUSY;
-	} else if (report.nr || (result && options->force)) {
-		message_warning("%s: going on, %s", device->path, because);
-		result = ALIGNCTL_FINE;
-	}
-	guard_free(&report);
+	options->force = overwrite.force;
 	return result;
 }
 
@@ -199,28 +155,12 @@ static int open_target(const struct replay *replay,
 		       const struct verb_options *options,
 		       bool buffered, int *fd)
 {
-	const struct device *device = replay->device;
-	int flags = O_CLOEXEC | (buffered ? 0 : O_DIRECT);
-
-	flags |= options->reads_only ? O_RDONLY : O_RDWR;
-	if (device->block && !options->reads_only && !options->force)
-		flags |= O_EXCL;
-	*fd = open(device->path, flags);
-	if (*fd >= 0)
-		return ALIGNCTL_FINE;
-	if (errno == EBUSY) {
-		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
-			      device->path, device->path);
-		return ALIGNCTL_BUSY;
-	}
-	if (errno == EINVAL)
-		message_error("%s: cannot be opened with O_DIRECT; %stake a block device, or a file on ext4, XFS or Btrfs",
-			      device->path,
+	return overwrite_open(replay->device,
+			      (buffered ? 0 : O_DIRECT) |
+			      (options->reads_only ? O_RDONLY : O_RDWR),
+			      !options->reads_only && !options->force,
 			      options->phase == PHASE_ALL ? "--buffered, or " :
-			      "");
-	else
-		message_error("%s: %s", device->path, strerror(errno));
-	return ALIGNCTL_IO;
+			      "", fd);
 }
 
 /* Open the device once more, for requests through the page cache. */

@@ -4,10 +4,13 @@
 import json
 import os
 import re
+import subprocess
+import time
 
 import pytest
 
-from alignctl_program import alignctl, man_page
+from alignctl_program import ALIGNCTL, alignctl, man_page
+from lab.pace import patience
 
 FINE, USAGE, BUSY = 0, 2, 4
 MEBIBYTE = 1 << 20
@@ -54,6 +57,26 @@ def test_a_file_with_data_is_refused_unless_it_is_forced_or_saved(file, tmp_path
     assert again.returncode == USAGE and "exists" in again.stderr and file.read_bytes() == before
     assert (tmp_path / "saved").read_text() == "of an earlier run"
     assert alignctl("conform", file, "--rounds", 20, "--force", file).returncode == FINE and file.read_bytes() != before
+
+
+def test_the_saved_area_is_there_after_a_kill_and_its_place_is_told(file, tmp_path):
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    words = [str(word) for word in (ALIGNCTL, "conform", file, "--write", "2M+4M", "--save", tmp_path / "saved", "--time", 3600)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        limit = time.monotonic() + patience(30)
+        while file.read_bytes() == before and time.monotonic() < limit:
+            time.sleep(0.05)
+        process.kill()
+        told = process.stderr.read()
+    assert file.read_bytes() != before, "conform writes nothing"
+    start, end = map(int, re.search(r"bytes (\d+) to (\d+) are saved in", told).groups())
+    assert (start, end) == (2 * MEBIBYTE, 6 * MEBIBYTE - 1) and f"copied back to byte {start}" in told
+    assert (tmp_path / "saved").read_bytes() == before[start:end + 1]
+    with open(file, "r+b") as disk:
+        disk.seek(start)
+        disk.write((tmp_path / "saved").read_bytes())
+    assert file.read_bytes() == before
 
 
 def test_the_text_and_the_document_say_the_same(file):

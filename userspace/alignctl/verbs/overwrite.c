@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/message.h"
+#include "device/guard.h"
+#include "verbs/overwrite.h"
+
+/*
+ * Let a person at a terminal confirm by typing the device's name. What runs
+ * without one, a script, has --force.
+ */
+static bool confirmed(const struct device *device)
+{
+	CLEANUP_FREE char *line = NULL;
+	size_t size = 0;
+	ssize_t got;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return false;
+	fprintf(stderr, "All of that will be overwritten. Type %s to go on: ",
+		device->path);
+	got = getline(&line, &size, stdin);
+	if (got > 0 && line[got - 1] == '\n')
+		line[got - 1] = '\0';
+	/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): CLEANUP_FREE */
+	return got > 0 && !strcmp(line, device->path);
+}
+
+int overwrite_guard(struct overwrite *overwrite)
+{
+	const struct device *device = overwrite->device;
+	struct guard_report report = { 0 };
+	const char *because = "as --force says";
+	int result;
+
+	if (overwrite->force && !guard_same_device(device, overwrite->force)) {
+		message_error("--force names %s, but %s %s; name the same device",
+			      overwrite->force, overwrite->named_by,
+			      device->path);
+		return ALIGNCTL_USAGE;
+	}
+	guard_usage(&report, device);
+	if (overwrite->keeps)
+		result = ALIGNCTL_FINE;
+	else if (device->block)
+		result = guard_signatures(&report, device);
+	else
+		result = guard_file_data(&report, device, overwrite->end);
+	guard_print(&report, device);
+	if (report.nr && !overwrite->force && overwrite->ask &&
+	    confirmed(device)) {
+		overwrite->force = device->path;
+		because = "as confirmed at the terminal";
+	}
+	if (report.nr && !overwrite->force) {
+		message_error("%s: refused, because %s would overwrite the device; take another one, or --force %s if nothing on it matters",
+			      device->path, overwrite->verb, device->path);
+		result = ALIGNCTL_BUSY;
+	} else if (report.nr || (result && overwrite->force)) {
+		message_warning("%s: going on, %s", device->path, because);
+		result = ALIGNCTL_FINE;
+	}
+	guard_free(&report);
+	return result;
+}
+
+int overwrite_open(const struct device *device, int flags, bool exclusive,
+		   const char *instead, int *fd)
+{
+	*fd = open(device->path, flags | O_CLOEXEC |
+		   (device->block && exclusive ? O_EXCL : 0));
+	if (*fd >= 0)
+		return ALIGNCTL_FINE;
+	if (errno == EBUSY) {
+		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
+			      device->path, device->path);
+		return ALIGNCTL_BUSY;
+	}
+	if (errno == EINVAL)
+		message_error("%s: cannot be opened with O_DIRECT; %stake a block device, or a file on ext4, XFS or Btrfs",
+			      device->path, instead);
+	else
+		message_error("%s: %s", device->path, strerror(errno));
+	return ALIGNCTL_IO;
+}
