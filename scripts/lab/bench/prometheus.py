@@ -101,7 +101,6 @@ class Host:
         return "".join([
             family("alignctl_disk_build_info", "gauge", ['{version="0.1"} 1']),
             family("alignctl_disk_missed_completions_total", "counter", [" 0"]),
-            family("alignctl_disk_left_out_disks", "gauge", [" 0"]),
             family("alignctl_disk_physical_block_bytes", "gauge",
                    [f'{{device="{device}",source="kernel"}} {BLOCK}' for device in self.devices]),
             *(family(f"alignctl_disk_{name}_total", "counter",
