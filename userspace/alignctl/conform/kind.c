@@ -10,15 +10,16 @@
 static const struct {
 	const char *name;
 	enum lawful_effect effect;
+	enum io_op op;
 } parts[PART_NR] = {
-	[PART_SUB_BLOCK] = { "sub-block", LAWFUL_WRITES },
-	[PART_WHOLE] = { "whole", LAWFUL_WRITES },
-	[PART_TWO_BLOCKS] = { "two-blocks", LAWFUL_WRITES },
-	[PART_READ] = { "read", LAWFUL_NOTHING },
-	[PART_FLUSH] = { "flush", LAWFUL_NOTHING },
-	[PART_FUA] = { "fua", LAWFUL_WRITES },
-	[PART_DISCARD] = { "discard", LAWFUL_DISCARDS },
-	[PART_ZEROES] = { "zeroes", LAWFUL_ZEROES },
+	[PART_SUB_BLOCK] = { "sub-block", LAWFUL_WRITES, IO_WRITE },
+	[PART_WHOLE] = { "whole", LAWFUL_WRITES, IO_WRITE },
+	[PART_TWO_BLOCKS] = { "two-blocks", LAWFUL_WRITES, IO_WRITE },
+	[PART_READ] = { "read", LAWFUL_NOTHING, IO_READ },
+	[PART_FLUSH] = { "flush", LAWFUL_NOTHING, IO_FLUSH },
+	[PART_FUA] = { "fua", LAWFUL_WRITES, IO_WRITE },
+	[PART_DISCARD] = { "discard", LAWFUL_DISCARDS, IO_DISCARD },
+	[PART_ZEROES] = { "zeroes", LAWFUL_ZEROES, IO_WRITE_ZEROES },
 };
 
 const char *kind_part_name(enum kind_part part)
@@ -29,6 +30,11 @@ const char *kind_part_name(enum kind_part part)
 enum lawful_effect kind_effect(enum kind_part part)
 {
 	return parts[part].effect;
+}
+
+enum io_op kind_op(enum kind_part part)
+{
+	return parts[part].op;
 }
 
 bool kind_has(const struct kind *kind, enum kind_part part)

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "conform/lawful.h"
+#include "engine/io_queue.h"
 
 /* What a request of a round is. */
 enum kind_part {
@@ -58,8 +59,9 @@ char *kind_name(const struct kind *kind);
 /* Return a request's name, "sub-block". */
 const char *kind_part_name(enum kind_part part);
 
-/* Return what a request does to blocks, and whether a part is in a kind. */
+/* Return what a request does to blocks, how, and whether a part is in a kind. */
 enum lawful_effect kind_effect(enum kind_part part);
+enum io_op kind_op(enum kind_part part);
 bool kind_has(const struct kind *kind, enum kind_part part);
 
 /**

@@ -44,3 +44,40 @@ uint32_t lawful_contents(const struct lawful_request *requests, size_t nr,
 	}
 	return set;
 }
+
+uint64_t lawful_flushed(const struct lawful_request *requests, size_t nr)
+{
+	uint64_t last = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (requests[i].flush && requests[i].ended_ns != UINT64_MAX &&
+		    requests[i].began_ns > last)
+			last = requests[i].began_ns;
+	return last;
+}
+
+bool lawful_durable(const struct lawful_request *request, uint64_t flushed_ns)
+{
+	return request->ended_ns < flushed_ns ||
+	       (request->fua && request->ended_ns != UINT64_MAX);
+}
+
+uint64_t lawful_settled(const struct lawful_request *requests, size_t nr,
+			uint64_t block, uint64_t flushed_ns)
+{
+	uint64_t last = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (lawful_covers(&requests[i], block) &&
+		    lawful_durable(&requests[i], flushed_ns) &&
+		    requests[i].began_ns > last)
+			last = requests[i].began_ns;
+	return last;
+}
+
+bool lawful_survives(const struct lawful_request *request, uint64_t settled_ns)
+{
+	return request->ended_ns >= settled_ns;
+}

@@ -12,6 +12,16 @@
  * 4. What no request covers stays as it is.
  * 5. A discarded block has any content until it is written again.
  *
+ * And of what a power cut leaves, whatever cache the device has:
+ *
+ * 6. A request is durable once it has ended and a flush that began after that has
+ *    ended, too; a write with FUA is durable once it has ended. No other one is.
+ * 7. After the cut a logical block has the content that no durable request has
+ *    replaced: that of a request, or the one before all of them, after whose end
+ *    no durable request to the block began. So what was not durable is there or
+ *    not, in each logical block, and of several such contents any may be there.
+ * 8. Rules 1, 4 and 5 hold after a cut, too.
+ *
  * A request's times are those of its sender: it began no earlier than that, and
  * had ended by then. So an order that is seen is real, and a violation is, too.
  */
@@ -37,6 +47,8 @@ enum lawful_effect {
  * @nr: number of logical blocks
  * @began_ns: time before it was sent
  * @ended_ns: time after it had ended; UINT64_MAX: it has not, or has failed
+ * @flush: flush, for the rules of a cut
+ * @fua: write with FUA, likewise
  */
 struct lawful_request {
 	enum lawful_effect effect;
@@ -44,6 +56,8 @@ struct lawful_request {
 	uint32_t nr;
 	uint64_t began_ns;
 	uint64_t ended_ns;
+	bool flush;
+	bool fua;
 };
 
 /* Most requests that are judged together. */
@@ -66,5 +80,24 @@ bool lawful_covers(const struct lawful_request *request, uint64_t block);
  */
 uint32_t lawful_contents(const struct lawful_request *requests, size_t nr,
 			 uint64_t block, uint64_t began_ns, uint64_t ended_ns);
+
+/*
+ * Return the time at which whatever had ended before it is durable by a flush:
+ * the last beginning of one that has ended; 0: there is none.
+ */
+uint64_t lawful_flushed(const struct lawful_request *requests, size_t nr);
+
+/* Check that a request is durable, @flushed_ns being that time. */
+bool lawful_durable(const struct lawful_request *request, uint64_t flushed_ns);
+
+/*
+ * Return when the last durable request to a logical block began; 0: there is
+ * none. After a cut the block may have each content after which no such one
+ * began: that before all requests if it is 0, and that of a request for which
+ * lawful_survives(). There may be more than LAWFUL_MAX requests.
+ */
+uint64_t lawful_settled(const struct lawful_request *requests, size_t nr,
+			uint64_t block, uint64_t flushed_ns);
+bool lawful_survives(const struct lawful_request *request, uint64_t settled_ns);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/pattern.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "conform/content.h"
 #include "conform/rounds.h"
 #include "engine/io_queue.h"
 
@@ -20,8 +21,6 @@
 #define TYPICAL_NS	(100 * NS_PER_US)
 /* A shorter wait is spent awake. */
 #define SLEEP_NS	(200 * NS_PER_US)
-/* Zeroes at the start of what is not all zeroes are a part of a write. */
-#define LINE_BYTES	64U
 /* Where a fault is looked for again, in times that a request takes. */
 #define AGAIN_TIMES	4U
 
@@ -173,51 +172,6 @@ static uint64_t byte_of(const struct rounds *rounds, const struct cell *cell,
 }
 
 /* Content */
-
-/* Label the logical blocks of a write. */
-static void fill(const struct rounds *rounds, char *buffer, uint64_t byte,
-		 uint64_t bytes, uint64_t sequence)
-{
-	const struct pattern_label label = {
-		.sector = byte / PATTERN_SECTOR, .sequence = sequence,
-		.run = rounds->run,
-	};
-
-	pattern_fill(buffer, bytes / PATTERN_SECTOR);
-	pattern_label(buffer, &label, bytes / PATTERN_SECTOR);
-}
-
-enum content { CONTENT_ZEROES, CONTENT_LABEL, CONTENT_TORN, CONTENT_FOREIGN };
-
-static bool is_zero(const char *buffer, size_t bytes)
-{
-	return !*buffer && !memcmp(buffer, buffer + 1, bytes - 1);
-}
-
-/* Recognize a logical block; @sequence is set for CONTENT_LABEL. */
-static enum content recognize(const struct rounds *rounds, const char *buffer,
-			      uint64_t byte, uint64_t *sequence)
-{
-	uint32_t logical = rounds->options->logical, at;
-	struct pattern_label label;
-	enum pattern_state state;
-
-	if (is_zero(buffer, logical))
-		return CONTENT_ZEROES;
-	for (at = 0; at < logical; at += PATTERN_SECTOR) {
-		state = pattern_read(buffer + at, &label);
-		if (state == PATTERN_TORN)
-			return CONTENT_TORN;
-		if (state == PATTERN_ABSENT || label.run != rounds->run ||
-		    label.sector != (byte + at) / PATTERN_SECTOR)
-			return at || is_zero(buffer, LINE_BYTES) ?
-			       CONTENT_TORN : CONTENT_FOREIGN;
-		if (at && label.sequence != *sequence)
-			return CONTENT_TORN;
-		*sequence = label.sequence;
-	}
-	return CONTENT_LABEL;
-}
 
 /* Return all contents, of those that a block may have, that look like this. */
 static uint32_t looks_like(const struct cell *cell, uint32_t block,
@@ -377,9 +331,9 @@ static struct verdict judge(const struct rounds *rounds,
 		uint32_t block = first + i, lawful, looks;
 		CLEANUP_FREE char *may = NULL, *has = NULL;
 		uint64_t sequence = 0;
-		enum content content = recognize(rounds,
-			buffer + (size_t)i * logical,
-			byte_of(rounds, cell, block), &sequence);
+		enum content content = content_recognize(
+			buffer + (size_t)i * logical, logical,
+			byte_of(rounds, cell, block), rounds->run, &sequence);
 
 		lawful = lawful_contents(cell->lawful, cell->nr,
 					 cell->first + block, began_ns,
@@ -448,26 +402,10 @@ static void write_anew(struct rounds *rounds, struct cell *cell)
 	cell->anew = false;
 	for (i = 0; i < rounds->blocks; i++)
 		cell->known[i].sequence = rounds->sequence;
-	fill(rounds, cell->whole.memory, byte_of(rounds, cell, 0),
-	     (uint64_t)rounds->blocks * rounds->options->logical,
-	     rounds->sequence++);
+	content_fill(cell->whole.memory, byte_of(rounds, cell, 0),
+		     (uint64_t)rounds->blocks * rounds->options->logical,
+		     rounds->run, rounds->sequence++);
 	send_whole(rounds, cell, IO_WRITE, 0);
-}
-
-static enum io_op op_of(enum kind_part part)
-{
-	switch (part) {
-	case PART_READ:
-		return IO_READ;
-	case PART_FLUSH:
-		return IO_FLUSH;
-	case PART_DISCARD:
-		return IO_DISCARD;
-	case PART_ZEROES:
-		return IO_WRITE_ZEROES;
-	default:
-		return IO_WRITE;
-	}
 }
 
 /* Choose the kind of the next round: in turn, without those that cannot be. */
@@ -514,7 +452,7 @@ static void meet(struct rounds *rounds, struct cell *cell)
 		uint64_t bytes = (uint64_t)shape->nr * logical;
 
 		request->io = (struct io_request) {
-			.op = op_of(shape->part),
+			.op = kind_op(shape->part),
 			.dsync = shape->part == PART_FUA,
 			.buffer = request->memory + options->memory *
 				  (mix64(cell->random + i) % moves),
@@ -523,8 +461,8 @@ static void meet(struct rounds *rounds, struct cell *cell)
 				  byte_of(rounds, cell, shape->first) : 0,
 		};
 		if (request->io.op == IO_WRITE)
-			fill(rounds, request->io.buffer, request->io.offset,
-			     bytes, cell->sequence + i);
+			content_fill(request->io.buffer, request->io.offset,
+				     bytes, rounds->run, cell->sequence + i);
 		cell->lawful[i] = (struct lawful_request) {
 			.effect = kind_effect(shape->part),
 			.first = cell->first + shape->first, .nr = shape->nr,
@@ -572,9 +510,10 @@ static void take_over(struct rounds *rounds, struct cell *cell)
 	for (i = 0; i < rounds->blocks; i++) {
 		uint64_t sequence = 0;
 
-		switch (recognize(rounds,
-				  cell->whole.memory + (size_t)i * logical,
-				  byte_of(rounds, cell, i), &sequence)) {
+		switch (content_recognize(cell->whole.memory +
+					  (size_t)i * logical, logical,
+					  byte_of(rounds, cell, i),
+					  rounds->run, &sequence)) {
 		case CONTENT_ZEROES:
 			sequence = 0;
 			break;
