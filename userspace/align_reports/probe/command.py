@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,10 @@ from align_reports.many import carry_out, machine, running, wide
 from align_reports.probe import page
 from align_reports.probe.area import Area, area_of, preserved, refusal
 from align_reports.probe.found import Found, FromSamples, Task
+from align_reports.probe.kept import NotKept, keep_rotation
 from align_reports.probe.methods import METHODS, SEED
 from align_reports.probe.samples import BadSamples, read_samples
+from align_reports.probe.statistics import Estimate
 from align_reports.replays import Replays
 from align_reports.verify.command import attempt, number, put, refused
 from align_reports.verify.machine import Refused
@@ -99,7 +102,20 @@ class Measuring:
             self._method.run(self._replays, self._task, self._say, self._results)
 
     def report(self, stopped: str | None) -> int:
-        return shown(self._given, self._method.found(self._task, self._results), self._replays.facts, stopped)
+        found = self._method.found(self._task, self._results)
+        if found.rotation and not stopped:
+            found = rotation_kept(self._given.device, self._given.method, found.rotation, found)
+        return shown(self._given, found, self._replays.facts, stopped)
+
+
+def rotation_kept(device: str, method: str, rotation: Estimate, found: Found) -> Found:
+    """Keep how fast a disk rotates; return what was found with where it is kept, or why not."""
+    try:
+        path, reason = str(keep_rotation(device, rotation, method)), None
+    except NotKept as why:
+        path, reason = None, str(why)
+    return replace(found, words=[*found.words, f"not kept: {reason}" if reason else f"kept in {path}, for check and fleet"],
+                   document={**found.document, "kept": path, "not_kept": reason})
 
 
 def shown(given: argparse.Namespace, found: Found, facts: dict[str, Any] | None, stopped: str | None) -> int:

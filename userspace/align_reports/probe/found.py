@@ -12,6 +12,7 @@ from rich.table import Table
 from ..replays import Replays
 from .area import Area
 from .samples import Sample
+from .statistics import Estimate
 
 # Prints a line of progress.
 Say = Callable[[str], None]
@@ -39,12 +40,16 @@ class Task:
 
 @dataclass(frozen=True)
 class Found:
-    """The results of a method: sentences, a table, a document, and the page's pictures."""
+    """The results of a method: sentences, a table, a document, and the page's pictures.
+
+    rotation: how fast the disk rotates, in revolutions a minute, zeroes if it does not; None: not told
+    """
 
     words: list[str]
     table: Table
     document: dict[str, Any]
     curves: list[Curve | Scatter]
+    rotation: Estimate | None = None
 
 
 @dataclass(frozen=True)

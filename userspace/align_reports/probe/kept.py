@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The blocks of a disk that a method has found for sure, kept for alignctl check and attach: device/probed.c reads them."""
+"""What a method has found of a disk for sure, its blocks or its rotation, kept for alignctl: device/probed.c reads it."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .area import sync_folder
+from .statistics import Estimate
 
 FORMAT = 1
 FOLDER = "var/lib/alignctl/probed"
 # The largest block that dm-align knows.
 LARGEST = 65536
+# Within FOLDER.
+ROTATION = "rotation"
 
 
 class NotKept(Exception):
@@ -78,21 +83,31 @@ def keep(device: str, size: int, offset: int, method: str, confidence: float) ->
 
     size, offset: byte x of the device is a boundary if (x - offset) is a multiple of `size`
     """
-    devno = os.stat(device).st_rdev
-    if not devno:
-        raise NotKept("a file's blocks are those of the disk that it lies on")
     if size > LARGEST:
         raise NotKept(f"dm-align has blocks of at most {LARGEST} bytes")
+    return _keep(device, "", lambda disk: {"block_size": size, "offset": (disk.start + offset) % size, "method": method,
+                                           "confidence": confidence})
+
+
+def keep_rotation(device: str, rpm: Estimate, method: str) -> Path:
+    """Keep how fast the disk of a device rotates, in revolutions a minute; return the file, likewise. Raises NotKept."""
+    return _keep(device, ROTATION, lambda disk: {
+        "rpm": round(rpm.value), "rpm_least": math.floor(rpm.low), "rpm_most": math.ceil(rpm.high), "method": method})
+
+
+def _keep(device: str, folder: str, figures: Callable[[Disk], dict[str, Any]]) -> Path:
+    """Keep figures of a device's disk in a folder below FOLDER."""
+    devno = os.stat(device).st_rdev
+    if not devno:
+        raise NotKept("what a file shows is of the disk that it lies on")
     disk = disk_of(devno)
     if os.geteuid() != 0:
         raise NotKept("only root may keep it")
-    document = {"format": FORMAT, "device": device, "wwid": disk.name, "size_bytes": disk.size, "block_size": size,
-                "offset": (disk.start + offset) % size, "method": method, "confidence": confidence,
+    document = {"format": FORMAT, "device": device, "wwid": disk.name, "size_bytes": disk.size, **figures(disk),
                 "time": datetime.now(UTC).isoformat(timespec="seconds")}
-    folder = root() / FOLDER
-    path = folder / (re.sub(rb"[^A-Za-z0-9._-]", b"_", disk.name.encode()).decode() + ".json")
+    path = root() / FOLDER / folder / (re.sub(rb"[^A-Za-z0-9._-]", b"_", disk.name.encode()).decode() + ".json")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         _replace(path, json.dumps(document, indent=1) + "\n")
     except OSError as error:
         raise NotKept(f"{path}: {error.strerror}") from error

@@ -242,7 +242,7 @@ class Deltas:
                       f"{duration(far)}", *told.words("seek over the longest distance")], table,
                      {**told.document, "tenths": rows, "pairs": [asdict(pair) for pair in pairs]},
                      [Scatter("Time of the second read", "us", "bytes apart",
-                              [(pair.distance, pair.us) for pair in ordered])])
+                              [(pair.distance, pair.us) for pair in ordered])], told.rotation)
 
     @staticmethod
     def _told(pairs: list[Pair]) -> Told:

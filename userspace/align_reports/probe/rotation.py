@@ -138,6 +138,11 @@ class Told:
     study: bool = True
 
     @property
+    def rotation(self) -> Estimate | None:
+        """Return the speed, zeroes if the drive does not rotate, or None."""
+        return Estimate(0, 0, 0) if self.still else self.rpm
+
+    @property
     def document(self) -> dict[str, Any]:
         """Return the figures for --json, times in microseconds."""
         found = self.mechanics
@@ -147,7 +152,8 @@ class Told:
                 "seek_us": found and asdict(found.seek),
                 "study": {"seek_us": found.study_seek, "revolution_us": found.study_revolution,
                           "rpm": 60e6 / found.study_revolution} if found and self.study else None,
-                "cannot_tell": [why for why in (self.against, self.unknown) if why and not self.still]}
+                "cannot_tell": [why for why in (self.against, self.unknown) if why and not self.still],
+                "kept": None, "not_kept": None}
 
     def words(self, seek: str) -> list[str]:
         """Return the sentences. seek: what the seek is called"""
@@ -304,7 +310,7 @@ class FullStroke(Mechanical):
         name = "seek over the whole device"
         return Found(told.words(name) + told.without(name, overhead), told.table(
             f"{task.device}: {len(strokes)} reads from end to end", name),
-            {**told.document, "overhead_us": overhead and asdict(overhead)}, [sorted_times(strokes)])
+            {**told.document, "overhead_us": overhead and asdict(overhead)}, [sorted_times(strokes)], told.rotation)
 
 
 class TrackToTrack(Mechanical):
@@ -382,7 +388,7 @@ class TrackToTrack(Mechanical):
             f"{task.device}: {len(last)} reads a little further on", name),
                      {**told.document, "c_bytes": stride or None, "overhead_us": overhead and asdict(overhead),
                       "tried": tried},
-                     [sorted_times(last)])
+                     [sorted_times(last)], told.rotation)
 
 
 class Rotation(Mechanical):
@@ -409,4 +415,4 @@ class Rotation(Mechanical):
         told = tell(reads)
         name = "seek"
         return Found(told.words(name), told.table(f"{task.device}: {len(reads)} reads there and back", name),
-                     told.document, [sorted_times(reads)])
+                     told.document, [sorted_times(reads)], told.rotation)

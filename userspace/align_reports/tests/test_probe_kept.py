@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The block of a disk is kept by the disk's own name, by root only, and complete at any time."""
+"""The block of a disk, and its rotation, are kept by the disk's own name, by root only, and complete at any time."""
 
 import json
 import os
@@ -9,7 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 from align_reports.probe import kept
-from align_reports.probe.kept import NotKept, keep
+from align_reports.probe.command import rotation_kept
+from align_reports.probe.found import Task
+from align_reports.probe.kept import NotKept, keep, keep_rotation
+from align_reports.probe.rotation import Read, Rotation
+from align_reports.probe.statistics import Estimate
 
 DEVICE = "/dev/test"
 DEVNO = os.makedev(8, 3)
@@ -53,6 +57,11 @@ def machine(tmp_path, monkeypatch):
     return Machine(tmp_path)
 
 
+@pytest.fixture
+def task():
+    return Task(DEVICE, None, None, 1, None)
+
+
 def test_what_is_kept_is_what_was_found(machine):
     machine.write(machine.disk, device__wwid="naa.5000c500")
     path = keep(DEVICE, 4096, 3584, "writes, each with a flush", 0.999999)
@@ -65,6 +74,46 @@ def test_what_is_kept_is_what_was_found(machine):
     # a later result takes its place, and no draft stays
     keep(DEVICE, 16384, 0, "writes", 0.999999)
     assert [(name, found["block_size"]) for name, found in machine.documents().items()] == [("naa.5000c500.json", 16384)]
+
+
+def test_a_rotation_is_kept_beside_the_block_as_whole_revolutions(machine):
+    machine.write(machine.disk, device__wwid="naa.5000c500")
+    keep(DEVICE, 4096, 0, "writes", 0.99)
+    path = keep_rotation(DEVICE, Estimate(7178.6, 7160.4, 7269.6), "fullstroke")
+    assert path == machine.kept / "rotation/naa.5000c500.json"
+    document = json.loads(path.read_text())
+    assert datetime.fromisoformat(document.pop("time"))
+    assert document == {"format": 1, "device": DEVICE, "wwid": "naa.5000c500", "size_bytes": 8192 * 512, "rpm": 7179,
+                        "rpm_least": 7160, "rpm_most": 7270, "method": "fullstroke"}
+    assert (machine.kept / "naa.5000c500.json").exists()
+
+
+# Turns of 8333 us from one place to another and back, of a disk and of an SSD.
+TURNS = [Read(at << 24, at + way << 24, 4000 + (way * at * 997) % 8333) for way in (1, -1) for at in range(1, 400)]
+STILL = [Read(None, at << 24, 100.0 + at % 7) for at in range(1, 400)]
+
+
+@pytest.mark.parametrize("reads, rpm", [(TURNS, 7200), (STILL, 0)])
+def test_what_a_method_tells_of_the_rotation_is_kept_and_said_so(machine, task, reads, rpm):
+    machine.write(machine.disk, wwid="w")
+    found = Rotation().found(task, reads)
+    assert (found.document["kept"], found.document["not_kept"]) == (None, None)
+    told = rotation_kept(DEVICE, "rotation", found.rotation, found)
+    path = machine.kept / "rotation/w.json"
+    assert abs(json.loads(path.read_text())["rpm"] - rpm) <= rpm / 100
+    assert (told.document["kept"], told.document["not_kept"]) == (str(path), None)
+    assert told.words == [*found.words, f"kept in {path}, for check and fleet"]
+
+
+def test_a_rotation_that_cannot_be_kept_has_the_reason(machine, task):
+    found = Rotation().found(task, TURNS)
+    told = rotation_kept(DEVICE, "rotation", found.rotation, found)
+    assert told.document["kept"] is None and "neither a wwid nor a serial" in told.document["not_kept"]
+    assert told.words[-1] == f"not kept: {told.document['not_kept']}"
+
+
+def test_times_that_tell_no_rotation_leave_nothing_to_keep(task):
+    assert Rotation().found(task, TURNS[:20]).rotation is None
 
 
 @pytest.mark.parametrize("files, name", [
@@ -108,7 +157,7 @@ def test_what_cannot_be_used_or_was_not_found_by_root_is_not_kept(machine, monke
 
 def test_a_file_is_no_disk(machine, tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(NotKept, match="file's blocks"):
+    with pytest.raises(NotKept, match="disk that it lies on"):
         keep(str(tmp_path / "file"), 4096, 0, "writes", 0.99)
 
 

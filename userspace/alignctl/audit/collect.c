@@ -246,6 +246,10 @@ static void ask_unit(struct stack_layer *layer)
 	    !sysfs_device_open(&sys, layer->devno))
 		return;
 	unit_ask(&layer->unit, &sys);
+	for (i = 0; i < layer->unit.nr_rotations; i++)
+		if (layer->unit.rotation[i].unread)
+			message_warning("%s; this result is not used",
+					layer->unit.rotation[i].unread);
 	for (i = 0; i < layer->unit.nr; i++) {
 		const struct unit_claim *claim = &layer->unit.claim[i];
 

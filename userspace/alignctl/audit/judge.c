@@ -784,6 +784,26 @@ static void judge_sources(const struct subject *subject)
 			"measure the unit with method block-size of probe: a measurement decides");
 }
 
+/* Judge a disk about whose rotation sources disagree. */
+static void judge_rotation(const struct subject *subject)
+{
+	const struct unit *unit = &subject->layer->unit;
+	CLEANUP_FREE char *says = NULL;
+	struct finding *finding;
+
+	if (!unit_rotation_contradicted(unit))
+		return;
+	says = unit_rotations_text(unit);
+	finding = add(subject, FINDING_ROTATION,
+		      message_format("sources disagree about its rotation: %s; the first is taken",
+				     says),
+		      message_format("no RMW: only what RMWs are said to cost, by the time of a revolution"));
+	finding->note = true;
+	finding->reason = unit_rotation(unit)->source == UNIT_MEASURED ?
+		message_format("the measurement of probe decides; nothing need be done") :
+		message_format("measure it with method rotation of probe: a measurement decides");
+}
+
 /* Say of content that its blocks are not read. */
 static void judge_content(const struct subject *subject)
 {
@@ -1146,7 +1166,7 @@ typedef void (*judge_function)(const struct subject *subject);
 static void judge_device(const struct subject *subject)
 {
 	static const judge_function of_place[] = {
-		judge_disagreement, judge_probed, judge_sources,
+		judge_disagreement, judge_probed, judge_sources, judge_rotation,
 		judge_misaligned, judge_split, judge_unit,
 		judge_unjudged, judge_start, judge_end, judge_loop, judge_mapped, judge_unread,
 		judge_claim,

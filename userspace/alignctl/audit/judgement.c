@@ -25,6 +25,7 @@ const char *finding_name(enum finding_code code)
 		[FINDING_DISAGREE] = "disagree",
 		[FINDING_PROBED] = "probed",
 		[FINDING_UNIT] = "unit",
+		[FINDING_ROTATION] = "rotation",
 		[FINDING_UNREAD] = "unread",
 		[FINDING_UNJUDGED] = "unjudged",
 		[FINDING_TABLE_SECTOR] = "table-sector",

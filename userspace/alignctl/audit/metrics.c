@@ -191,16 +191,35 @@ static char *figure_text(struct maybe figure)
 /* Add the time of a revolution, if somebody says it. */
 static void add_revolution(struct audit *audit, const struct stack_layer *disk)
 {
-	const struct unit_rotation *rotation = &disk->unit.rotation;
+	const struct unit_rotation *rotation = unit_rotation(&disk->unit);
 	const struct label labels[LABELS_MAX] = {
 		{ "device", disk->name },
-		{ "source", unit_source_name(rotation->source) },
+		{ "source", rotation ? unit_source_name(rotation->source) :
+				       NULL },
 	};
-	int64_t rpm;
+	int64_t rpm = rotation ? maybe_or(rotation->rpm, 0) : 0;
 
-	if (maybe_get(rotation->rpm, &rpm))
+	if (rotation)
 		add(audit, METRIC_REVOLUTION, rpm ? 60.0 / (double)rpm : 0,
 		    labels);
+}
+
+/* Add a figure of a disk that was not read, if @nr of them leave room. */
+static void add_unread(struct audit *audit, const struct stack_layer *disk,
+		       const char *figure, const char *why, size_t *nr)
+{
+	const struct label labels[LABELS_MAX] = {
+		{ "device", disk->name },
+		{ "layer", disk->name },
+		{ "name", disk->label },
+		{ "what", figure },
+		{ "reason", why },
+	};
+
+	if (!why || *nr == UNREAD_MAX)
+		return;
+	add(audit, METRIC_UNREAD, 1, labels);
+	++*nr;
 }
 
 static void add_disk(struct audit *audit, const struct stack_layer *disk,
@@ -233,20 +252,12 @@ static void add_disk(struct audit *audit, const struct stack_layer *disk,
 	if (physical)
 		add(audit, METRIC_PHYSICAL, (double)maybe_or(block, 0), name);
 	add_revolution(audit, disk);
-	for (i = 0; i < unit->nr && unread < UNREAD_MAX; i++) {
-		const struct label of_claim[LABELS_MAX] = {
-			{ "device", disk->name },
-			{ "layer", disk->name },
-			{ "name", disk->label },
-			{ "what", unit->claim[i].figure },
-			{ "reason", unit->claim[i].unread },
-		};
-
-		if (!unit->claim[i].unread)
-			continue;
-		add(audit, METRIC_UNREAD, 1, of_claim);
-		unread++;
-	}
+	for (i = 0; i < unit->nr; i++)
+		add_unread(audit, disk, unit->claim[i].figure,
+			   unit->claim[i].unread, &unread);
+	for (i = 0; i < unit->nr_rotations; i++)
+		add_unread(audit, disk, unit->rotation[i].figure,
+			   unit->rotation[i].unread, &unread);
 }
 
 /* Shifts */

@@ -14,6 +14,10 @@
 
 #define FORMAT		1
 #define FOLDER		"/var/lib/alignctl/probed"
+/* No name of a disk's file has a slash. */
+#define ROTATION	FOLDER "/rotation"
+/* The most that a drive can say itself. */
+#define RPM_MOST	0xfffeU
 
 /* Return why the blocks of a file cannot be those of the disk, or NULL. */
 static char *check_blocks(uint64_t block, uint64_t offset,
@@ -34,30 +38,51 @@ static char *check_blocks(uint64_t block, uint64_t offset,
 				      ": %s", block, offset, wrong) : NULL;
 }
 
-/* Take a document. Return: as probed_parse(). */
-static char *take(struct probed *probed, struct json_object *document,
-		  const struct probed_disk *disk)
+/*
+ * Check that a document is a result of probe, of this disk. @has_figures: it has
+ * those of the result, @figures for people. Return: NULL, or why it cannot be used.
+ */
+static char *check_document(struct json_object *document,
+			    const struct probed_disk *disk, bool has_figures,
+			    const char *figures)
 {
-	uint64_t format, bytes, block, offset;
 	const char *name = json_get_text(document, "wwid");
-	char *wrong;
+	uint64_t format, bytes;
 
 	if (!json_get_number(document, "format", &format))
-		return message_format("no result of 'alignctl probe block-size'");
+		return message_format("no result of 'alignctl probe'");
 	if (format != FORMAT)
 		return message_format("format %" PRIu64 " is not known; this alignctl reads format %u",
 				      format, FORMAT);
 	if (!name || !json_get_number(document, "size_bytes", &bytes) ||
-	    !json_get_number(document, "block_size", &block) ||
-	    !json_get_number(document, "offset", &offset))
-		return message_format("lacks wwid, size_bytes, block_size or offset");
+	    !has_figures)
+		return message_format("lacks wwid, size_bytes, %s", figures);
 	if (strcmp(name, disk->name))
 		return message_format("is of another disk: %s", name);
 	if (bytes != disk->bytes)
 		return message_format("is of a disk of %" PRIu64
 				      " bytes, but this disk has %" PRIu64,
 				      bytes, disk->bytes);
-	wrong = check_blocks(block, offset, disk);
+	return NULL;
+}
+
+/* Take a document. Return: NULL, or why it cannot be used, for free(). */
+typedef char *take_fn(void *found, struct json_object *document,
+		      const struct probed_disk *disk);
+
+/* Take the blocks, of struct probed. */
+static char *take_blocks(void *found, struct json_object *document,
+			 const struct probed_disk *disk)
+{
+	struct probed *probed = found;
+	uint64_t block = 0, offset = 0;
+	bool has = json_get_number(document, "block_size", &block) &&
+		json_get_number(document, "offset", &offset);
+	char *wrong = check_document(document, disk, has,
+				     "block_size or offset");
+
+	if (!wrong)
+		wrong = check_blocks(block, offset, disk);
 	if (!wrong)
 		*probed = (struct probed) {
 			(uint32_t)block, (uint32_t)offset,
@@ -65,16 +90,52 @@ static char *take(struct probed *probed, struct json_object *document,
 	return wrong;
 }
 
-char *probed_parse(struct probed *probed, const char *text, size_t length,
+/* Take the rotation, of struct probed_rotation. */
+static char *take_rotation(void *found, struct json_object *document,
+			   const struct probed_disk *disk)
+{
+	struct probed_rotation *rotation = found;
+	uint64_t rpm = 0, least = 0, most = 0;
+	bool has = json_get_number(document, "rpm", &rpm) &&
+		json_get_number(document, "rpm_least", &least) &&
+		json_get_number(document, "rpm_most", &most);
+	char *wrong = check_document(document, disk, has,
+				     "rpm, rpm_least or rpm_most");
+
+	if (wrong)
+		return wrong;
+	if (least > rpm || rpm > most || most > RPM_MOST || (!least && most))
+		return message_format("rpm %" PRIu64 ", from %" PRIu64 " to %"
+				      PRIu64 ": no disk rotates like that",
+				      rpm, least, most);
+	*rotation = (struct probed_rotation) {
+		(uint32_t)rpm, (uint32_t)least, (uint32_t)most,
+	};
+	return NULL;
+}
+
+static char *parse(void *found, take_fn *take, const char *text, size_t length,
 		   const struct probed_disk *disk)
 {
 	struct json_object *document;
 	char *wrong = json_parse(&document, text, length);
 
 	if (!wrong)
-		wrong = take(probed, document, disk);
+		wrong = take(found, document, disk);
 	json_object_put(document);
 	return wrong;
+}
+
+char *probed_parse(struct probed *probed, const char *text, size_t length,
+		   const struct probed_disk *disk)
+{
+	return parse(probed, take_blocks, text, length, disk);
+}
+
+char *probed_rotation_parse(struct probed_rotation *rotation, const char *text,
+			    size_t length, const struct probed_disk *disk)
+{
+	return parse(rotation, take_rotation, text, length, disk);
 }
 
 /* Return the serial number of the USB device that a disk is in, or NULL. */
@@ -165,11 +226,13 @@ static char *read_file(char **text, const char *dir, const char *file)
 	return *text ? NULL : message_format("%s", strerror(errno));
 }
 
-bool probed_read(struct probed *probed, const char *disk_dir, char **wrong)
+/* Read a disk's file in @folder. Return: as probed_read(). */
+static bool read_kept(void *found, take_fn *take, const char *folder,
+		      const char *disk_dir, char **wrong)
 {
 	CLEANUP_FREE char *name = probed_disk_name(disk_dir);
 	CLEANUP_FREE char *file = NULL, *text = NULL, *why = NULL;
-	CLEANUP_FREE char *dir = sysfs_path(FOLDER);
+	CLEANUP_FREE char *dir = sysfs_path("%s", folder);
 	struct probed_disk disk = { .name = name };
 	int64_t sectors = 0, logical = 0;
 
@@ -184,10 +247,21 @@ bool probed_read(struct probed *probed, const char *disk_dir, char **wrong)
 	file = file_name(name);
 	why = read_file(&text, dir, file);
 	if (text)
-		why = probed_parse(probed, text, strlen(text), &disk);
+		why = parse(found, take, text, strlen(text), &disk);
 	if (why)
 		*wrong = message_format("%s/%s: %s", dir, file, why);
 	return text && !why;
+}
+
+bool probed_read(struct probed *probed, const char *disk_dir, char **wrong)
+{
+	return read_kept(probed, take_blocks, FOLDER, disk_dir, wrong);
+}
+
+bool probed_rotation_read(struct probed_rotation *rotation,
+			  const char *disk_dir, char **wrong)
+{
+	return read_kept(rotation, take_rotation, ROTATION, disk_dir, wrong);
 }
 
 bool probed_read_or_warn(struct probed *probed, const char *disk_dir)

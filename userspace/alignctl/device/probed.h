@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The physical block that 'alignctl probe block-size' has measured and kept, in
- * a file for each disk. The file is found by the disk's own name, its wwid or
- * serial number, because the kernel's names change.
+ * What 'alignctl probe' has measured and kept of a disk: its physical block, and
+ * how fast it rotates, each in a file. A file is found by the disk's own name, its
+ * wwid or serial number, because the kernel's names change.
  */
 #ifndef ALIGNCTL_PROBED_H
 #define ALIGNCTL_PROBED_H
@@ -19,6 +19,18 @@
 struct probed {
 	uint32_t block;
 	uint32_t offset;
+};
+
+/**
+ * struct probed_rotation - the measured rotation of a disk
+ * @rpm: revolutions a minute; 0: it does not rotate
+ * @least: lower end of the interval of @rpm
+ * @most: its upper end
+ */
+struct probed_rotation {
+	uint32_t rpm;
+	uint32_t least;
+	uint32_t most;
 };
 
 /**
@@ -40,6 +52,10 @@ struct probed_disk {
 char *probed_parse(struct probed *probed, const char *text, size_t length,
 		   const struct probed_disk *disk);
 
+/* Take the text of a file with the rotation in the same way. */
+char *probed_rotation_parse(struct probed_rotation *rotation, const char *text,
+			    size_t length, const struct probed_disk *disk);
+
 /*
  * Return the serial number of a disk as sysfs has it, or of the USB device that
  * it is in, for free(). NULL: it has none.
@@ -53,13 +69,17 @@ char *probed_disk_serial(const char *disk_dir);
 char *probed_disk_name(const char *disk_dir);
 
 /*
- * Read what is kept of the disk whose folder in sysfs is @disk_dir. Return:
+ * Read the blocks that are kept of the disk whose folder in sysfs is @disk_dir. Return:
  * false if nothing is, or nothing that can be used; then *@wrong says which file
  * and why, for free(). Else *@wrong is NULL.
  */
 bool probed_read(struct probed *probed, const char *disk_dir, char **wrong);
 
-/* Read the same, and warn of a file that cannot be used. */
+/* Read what is kept of its rotation in the same way. */
+bool probed_rotation_read(struct probed_rotation *rotation,
+			  const char *disk_dir, char **wrong);
+
+/* Read its blocks, and warn of a file that cannot be used. */
 bool probed_read_or_warn(struct probed *probed, const char *disk_dir);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Files of 'alignctl probe block-size'. An accepted one has blocks that an align
- * device takes, and is of the disk.
+ * Files of 'alignctl probe'. An accepted one has blocks that an align device takes,
+ * or a speed within its interval, and is of the disk.
  */
 #include "base/json.h"
 #include "device/probed.h"
@@ -15,6 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		.logical = size & 1 ? 4096 : 512,
 	};
 	struct probed probed = { 7, 7 };
+	struct probed_rotation rotation = { 7, 8, 9 };
 	struct align_geometry geometry;
 	struct json_object *document;
 	char *text = fuzz_text(data, size);
@@ -35,6 +36,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				   disk.name));
 		json_object_put(document);
 	}
+	free(wrong);
+	wrong = probed_rotation_parse(&rotation, text, strlen(text), &disk);
+	if (wrong)
+		FUZZ_CHECK(*wrong && rotation.rpm == 7 &&
+			   rotation.least == 8 && rotation.most == 9);
+	else
+		FUZZ_CHECK(rotation.least <= rotation.rpm &&
+			   rotation.rpm <= rotation.most &&
+			   rotation.most < 0xffff);
 	free(wrong);
 	free(text);
 	return 0;

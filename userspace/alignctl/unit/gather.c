@@ -188,26 +188,53 @@ static void ask_probed(struct unit *unit, const char *disk)
 			   UNIT_HIGH, wrong);
 }
 
+/* Add what a source says of the rotation, if it does. */
+static void rotates(struct unit *unit, enum unit_source source,
+		    const char *figure, struct maybe rpm)
+{
+	if (maybe_known(rpm))
+		unit->rotation[unit->nr_rotations++] = (struct unit_rotation) {
+			rpm, rpm, rpm, source, figure, NULL,
+		};
+}
+
+/* Take the rotation that was measured of this disk. */
+static void ask_probed_rotation(struct unit *unit, const char *disk)
+{
+	struct unit_rotation *rotation =
+		&unit->rotation[unit->nr_rotations];
+	struct probed_rotation probed;
+	char *wrong;
+	bool found = probed_rotation_read(&probed, disk, &wrong);
+
+	if (!found && !wrong)
+		return;
+	unit->nr_rotations++;
+	*rotation = (struct unit_rotation) {
+		.source = UNIT_MEASURED, .figure = "probe rotation",
+		.unread = wrong,
+	};
+	if (!found)
+		return;
+	rotation->rpm = maybe_of(probed.rpm);
+	rotation->least = maybe_of(probed.least);
+	rotation->most = maybe_of(probed.most);
+}
+
 /*
- * Take how fast a disk rotates from the first that says so. Of a disk that does
- * rotate the kernel does not know how fast, and it takes one that says nothing
- * for such a disk.
+ * Ask how fast a disk rotates. Of a disk that does rotate the kernel does not
+ * know how fast, and it takes one that says nothing for such a disk.
  */
-static void ask_rotation(struct unit_rotation *rotation, const char *disk,
+static void ask_rotation(struct unit *unit, const char *disk,
 			 struct maybe ata_rpm)
 {
 	struct maybe kernel = attribute(disk, "queue/rotational");
-	const struct unit_rotation says[] = {
-		{ ata_rpm, UNIT_DRIVE, "IDENTIFY word 217" },
-		{ scsi_rpm(disk), UNIT_DRIVE, "VPD page B1h" },
-		{ maybe_is(kernel, 0) ? kernel : MAYBE_UNKNOWN, UNIT_KERNEL,
-		  "rotational" },
-	};
-	size_t i;
 
-	for (i = sizeof(says) / sizeof(says[0]); i-- > 0;)
-		if (maybe_known(says[i].rpm))
-			*rotation = says[i];
+	ask_probed_rotation(unit, disk);
+	rotates(unit, UNIT_DRIVE, "IDENTIFY word 217", ata_rpm);
+	rotates(unit, UNIT_DRIVE, "VPD page B1h", scsi_rpm(disk));
+	if (maybe_is(kernel, 0))
+		rotates(unit, UNIT_KERNEL, "rotational", kernel);
 }
 
 /* Return the text of an attribute, for free(), or NULL if it has none. */
@@ -239,7 +266,7 @@ void unit_ask(struct unit *unit, const struct sysfs_device *sys)
 	ata_identify(disk, &ata);
 	unit->model = ata.model;
 	unit->firmware = ata.firmware;
-	ask_rotation(&unit->rotation, disk, ata.rpm);
+	ask_rotation(unit, disk, ata.rpm);
 	/* SCSI has cut them; NVMe has other names */
 	if (!unit->model)
 		unit->model = text_of(disk, "device/model");

@@ -10,6 +10,9 @@
 #include "unit/decode.h"
 #include "unit/unit.h"
 
+/* A speed is nominal to one part in so many. */
+#define TOLERANCE	100
+
 struct unit_claim *unit_claim(struct unit *unit, enum unit_source source,
 			      const char *figure, struct maybe bytes,
 			      enum unit_confidence confidence, char *unread)
@@ -61,6 +64,8 @@ void unit_free(struct unit *unit)
 {
 	while (unit->nr)
 		free(unit->claim[--unit->nr].unread);
+	while (unit->nr_rotations)
+		free(unit->rotation[--unit->nr_rotations].unread);
 	free(unit->model);
 	free(unit->firmware);
 	free(unit->disk);
@@ -148,6 +153,60 @@ char *unit_claims_text(const struct unit *unit)
 	return text;
 }
 
+const struct unit_rotation *unit_rotation(const struct unit *unit)
+{
+	size_t i;
+
+	for (i = 0; i < unit->nr_rotations; i++)
+		if (maybe_known(unit->rotation[i].rpm))
+			return &unit->rotation[i];
+	return NULL;
+}
+
+bool unit_rotation_contradicted(const struct unit *unit)
+{
+	const struct unit_rotation *first = unit_rotation(unit);
+	size_t i;
+
+	for (i = 0; first && i < unit->nr_rotations; i++) {
+		int64_t rpm, least = maybe_or(first->least, 0);
+		int64_t most = maybe_or(first->most, 0);
+
+		if (maybe_get(unit->rotation[i].rpm, &rpm) &&
+		    (rpm < least - least / TOLERANCE ||
+		     rpm > most + most / TOLERANCE))
+			return true;
+	}
+	return false;
+}
+
+char *unit_rotations_text(const struct unit *unit)
+{
+	char *text = NULL;
+	size_t i;
+
+	for (i = 0; i < unit->nr_rotations; i++) {
+		const struct unit_rotation *rotation = &unit->rotation[i];
+		CLEANUP_FREE char *speed = message_format("no rotation");
+		char *longer;
+		int64_t rpm;
+
+		if (!maybe_get(rotation->rpm, &rpm))
+			continue;
+		if (rpm) {
+			free(speed);
+			speed = message_format("%" PRId64 " rpm", rpm);
+		}
+		longer = message_format("%s%s%s (%s) %s", text ? text : "",
+					text ? ", " : "",
+					unit_source_name(rotation->source),
+					rotation->figure, speed);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
 const char *unit_source_name(enum unit_source source)
 {
 	static const char *const names[] = {
@@ -196,17 +255,48 @@ static struct json_object *json_claim(const struct unit_claim *claim)
 	return object;
 }
 
+static void add_rpm(struct json_object *object, const char *key,
+		    struct maybe rpm)
+{
+	int64_t found;
+
+	json_add(object, key, maybe_get(rpm, &found) ?
+		 json_from_number((uint64_t)found) : NULL);
+}
+
+/* @rotation: NULL: nobody says */
 static struct json_object *json_rotation(const struct unit_rotation *rotation)
 {
-	struct json_object *object;
-	int64_t rpm;
+	struct json_object *object = json_new();
 
-	if (!maybe_get(rotation->rpm, &rpm))
+	add_rpm(object, "rpm", rotation ? rotation->rpm : MAYBE_UNKNOWN);
+	json_add_text(object, "source", rotation ?
+		      unit_source_name(rotation->source) : NULL);
+	json_add_text(object, "figure", rotation ? rotation->figure : NULL);
+	return object;
+}
+
+/* Return what all say of the rotation; NULL: there are no claims. */
+static struct json_object *json_rotations(const struct unit *unit)
+{
+	struct json_object *object, *claims;
+	size_t i;
+
+	if (!unit->nr_rotations)
 		return NULL;
-	object = json_new();
-	json_add_number(object, "rpm", (uint64_t)rpm);
-	json_add_text(object, "source", unit_source_name(rotation->source));
-	json_add_text(object, "figure", rotation->figure);
+	object = json_rotation(unit_rotation(unit));
+	json_add_bool(object, "contradicted", unit_rotation_contradicted(unit));
+	claims = json_new_array();
+	for (i = 0; i < unit->nr_rotations; i++) {
+		const struct unit_rotation *rotation = &unit->rotation[i];
+		struct json_object *claim = json_rotation(rotation);
+
+		add_rpm(claim, "rpm_least", rotation->least);
+		add_rpm(claim, "rpm_most", rotation->most);
+		json_add_text(claim, "unread", rotation->unread);
+		json_append(claims, claim);
+	}
+	json_add(object, "claims", claims);
 	return object;
 }
 
@@ -225,7 +315,7 @@ struct json_object *unit_json(const struct unit *unit)
 	json_add_bool(object, "contradicted", unit_contradicted(unit));
 	json_add_text(object, "firmware", unit->firmware);
 	json_add_text(object, "disk", unit->disk);
-	json_add(object, "rotation", json_rotation(&unit->rotation));
+	json_add(object, "rotation", json_rotations(unit));
 	for (i = 0; i < unit->nr; i++)
 		json_append(claims, json_claim(&unit->claim[i]));
 	json_add(object, "claims", claims);

@@ -62,17 +62,25 @@ struct unit_claim {
 };
 
 /**
- * struct unit_rotation - how fast a disk rotates, and who says so
- * @rpm: revolutions a minute; 0: it does not rotate; unknown: nobody says
- * @source: the source: the drive, or the kernel for a disk that does not rotate
+ * struct unit_rotation - what one source says of how fast a disk rotates
+ * @rpm: revolutions a minute; 0: it does not rotate; unknown: @unread
+ * @least: lower end of the interval of a measurement, else @rpm
+ * @most: its upper end
+ * @source: the source: a measurement, the drive, or the kernel for a disk that
+ *	does not rotate
  * @figure: name of the figure there, as "IDENTIFY word 217"
+ * @unread: why what was measured cannot be used, for people; NULL: it can
  */
 struct unit_rotation {
 	struct maybe rpm;
+	struct maybe least;
+	struct maybe most;
 	enum unit_source source;
 	const char *figure;
+	char *unread;
 };
 
+#define UNIT_ROTATIONS	4
 #define UNIT_CLAIMS	12
 
 /* The figure of the drive that the audit compares with the kernel's itself. */
@@ -86,7 +94,9 @@ struct unit_rotation {
  * @logical: logical block of the disk, bytes
  * @physical: physical block as sysfs has it, bytes
  * @offset: alignment offset of the disk that was measured with the unit, bytes
- * @rotation: rotation of the disk
+ * @nr_rotations: number of rotations
+ * @rotation: what each source says of the disk's rotation, by precedence, which
+ *	is that of enum unit_source and, of the drive, that of its own words
  * @model: model as the drive says; NULL: not known
  * @firmware: version of its firmware; NULL: not known
  * @disk: wwid, or "serial-" and the serial number; NULL: it has none
@@ -101,7 +111,8 @@ struct unit {
 	struct maybe logical;
 	struct maybe physical;
 	struct maybe offset;
-	struct unit_rotation rotation;
+	size_t nr_rotations;
+	struct unit_rotation rotation[UNIT_ROTATIONS];
 	char *model;
 	char *firmware;
 	char *disk;
@@ -154,6 +165,21 @@ bool unit_contradicted(const struct unit *unit);
  * drive's ATA Identify data, or of a measurement.
  */
 bool unit_has_stranger(const struct unit *unit);
+
+/* Return the first that says how fast a disk rotates, or NULL. */
+const struct unit_rotation *unit_rotation(const struct unit *unit);
+
+/*
+ * Check for a source that says another rotation than the first one. A drive says
+ * its nominal speed, so it contradicts a measurement only by more than 1 %.
+ */
+bool unit_rotation_contradicted(const struct unit *unit);
+
+/*
+ * Return what all say of the rotation, as "drive (VPD page B1h) 7200 rpm, kernel
+ * (rotational) no rotation", for free(); NULL: nobody says.
+ */
+char *unit_rotations_text(const struct unit *unit);
 
 /*
  * Return all claims that state the unit, as "measured 4096, kernel

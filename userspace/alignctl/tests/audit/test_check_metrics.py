@@ -125,11 +125,11 @@ def expected(document, names):
             "source": source, "figure": figure}, 1))
         if block is not None:
             found["physical_block_bytes"].append(({"device": shown(name)}, block))
-        if rotation := unit.get("rotation"):
-            rpm = rotation["rpm"]
+        rotation = unit.get("rotation") or {"rpm": None, "claims": []}
+        if (rpm := rotation["rpm"]) is not None:
             found["revolution_seconds"].append(({"device": shown(name), "source": rotation["source"]},
                                                 float(f"{60 / rpm:.15g}") if rpm else 0))
-        unread = [claim for claim in unit["claims"] if claim["unread"]]
+        unread = [claim for claim in [*unit["claims"], *rotation["claims"]] if claim["unread"]]
         for claim in unread[:MOST_UNREAD]:
             found["unread"].append(({"device": shown(name), **layer_of(name), "what": claim["figure"],
                                      "reason": shown(claim["unread"])}, 1))

@@ -136,6 +136,44 @@ static void absurd(void)
 	}
 }
 
+/* Check what is made of a rotation; @words: NULL: it is taken. */
+static void rotates(const char *rpm, const char *least, const char *most,
+		    const char *words)
+{
+	struct probed_rotation rotation = { 7, 7, 7 };
+	CLEANUP_FREE char *text = message_format(
+		"{\"format\": 1, \"wwid\": \"naa.5\", \"size_bytes\": " BYTES
+		", \"rpm\": %s, \"rpm_least\": %s, \"rpm_most\": %s}", rpm,
+		least, most);
+	CLEANUP_FREE char *wrong = probed_rotation_parse(&rotation, text,
+							 strlen(text), &disk);
+
+	CHECK(words ? wrong && strstr(wrong, words) : !wrong,
+	      "'%s', not '%s': %s", wrong, words, text);
+	CHECK((rotation.rpm == 7 && rotation.least == 7 &&
+	       rotation.most == 7) == !!words, "%u, %u to %u", rotation.rpm,
+	      rotation.least, rotation.most);
+}
+
+static void rotation(void)
+{
+	static const char absurd[] = "no disk rotates like that";
+
+	rotates("7200", "7199", "7274", NULL);
+	rotates("7200", "7200", "7200", NULL);
+	rotates("0", "0", "0", NULL);
+	rotates("7200", "7201", "7274", absurd);
+	rotates("7200", "7199", "7199", absurd);
+	rotates("7200", "0", "7274", absurd);
+	rotates("0", "0", "1", absurd);
+	rotates("65534", "65534", "65534", NULL);
+	rotates("65534", "65534", "65535", absurd);
+	/* these wrap to a good figure in 32 bits */
+	rotates("4294974496", "4294974496", "4294974496", absurd);
+	rotates("7200.0", "7199", "7274", "lacks wwid, size_bytes, rpm");
+	rotates("-7200", "7199", "7274", "lacks wwid, size_bytes, rpm");
+}
+
 /* Make a disk of 2048000 sectors without a name of its own. */
 static void make_disk(const char *folder)
 {
@@ -246,6 +284,7 @@ const struct tap_test probed_tests[] = {
 	{ "a file that is no result of probe is refused", no_record },
 	{ "a result of another disk, size or format is refused", other_disk },
 	{ "blocks that no disk has are refused", absurd },
+	{ "a rotation is taken, and one of no disk refused", rotation },
 	{ "the file is found by the disk's wwid or serial number", by_name },
 	{ "a disk without a name of its own has no file", without_name },
 	{ "a file that cannot be used is passed over", unusable },
