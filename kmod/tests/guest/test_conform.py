@@ -120,13 +120,23 @@ def test_a_server_is_found_out_by_its_fault(rig, medium, fault, kind, others):
         shown = run(ALIGNCTL, "conform", disk.path, "--rounds", 300, "--kind", kind, "--seed", seed, "--block", BLOCK, ok=False)
     # The second run has other times, and as a rule the fault again.
     if shown.returncode == FINDINGS:
-        for words in ("REQUEST", "OFFSET", "SENT/us", "ENDED/us", "FAULTY", f"--kind {kind} --seed {seed}", " must have "):
+        for words in ("REQUEST", "OFFSET", "SENT/us", "ENDED/us", "FAULTY", f"--kind {kind} --method ", f" --seed {seed}",
+                      " must have "):
             assert words in shown.stdout, shown.stdout
     assert faults[fault] and {name for name, count in faults.items() if count} <= {fault} | others, faults
     names = {fault} | others
     for example in found["examples"]:
         assert example["fault"] in names and 2 <= len(example["requests"]) <= 3
         assert all(request["sent_us"] <= request["ended_us"] for request in example["requests"])
+
+
+def test_each_method_finds_a_server_out_and_a_fault_says_by_which(rig, medium):
+    with nbd.module(), nbd.served(medium, StandIn("neighbour")) as disk:
+        for method in ("io_uring", "sync"):
+            found = conform(disk.path, "--rounds", 100, "--kind", "sub-block+sub-block/in-block", "--method", method,
+                            status=FINDINGS)
+            assert [(each["method"], each["rounds"]) for each in found["methods"]] == [(method, 100)]
+            assert {each["method"] for each in found["examples"]} == {method} and found["methods"][0]["faulty"] == found["faulty"]
 
 
 @contextlib.contextmanager

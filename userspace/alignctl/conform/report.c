@@ -77,6 +77,42 @@ static struct table_value kind_value(const void *row, size_t column)
 static const struct table_type kind_table = TABLE_TYPE(kind_columns,
 							kind_value);
 
+/* Methods */
+
+struct method_row {
+	const struct rounds_result *result;
+	enum round_method method;
+};
+
+enum method_column { METHOD_NAME, METHOD_ROUNDS, METHOD_FAULTY };
+
+static const struct table_column method_columns[] = {
+	[METHOD_NAME] = { .key = "method", .heading = "METHOD" },
+	[METHOD_ROUNDS] = { .key = "rounds", .heading = "ROUNDS",
+			    .flags = TABLE_RIGHT },
+	[METHOD_FAULTY] = { .key = "faulty", .heading = "FAULTY",
+			    .flags = TABLE_RIGHT },
+};
+
+static struct table_value method_value(const void *row, size_t column)
+{
+	const struct method_row *own = row;
+	const struct method_rounds *found = &own->result->method[own->method];
+
+	switch ((enum method_column)column) {
+	case METHOD_NAME:
+		return table_text(round_methods[own->method]);
+	case METHOD_ROUNDS:
+		return table_number(found->rounds);
+	case METHOD_FAULTY:
+		break;
+	}
+	return table_number(found->faulty);
+}
+
+static const struct table_type method_table = TABLE_TYPE(method_columns,
+							  method_value);
+
 /* Requests of a fault */
 
 struct request_row {
@@ -85,7 +121,8 @@ struct request_row {
 };
 
 enum request_column { REQUEST_NUMBER, REQUEST_PART, REQUEST_START,
-		      REQUEST_BYTES, REQUEST_BEGAN, REQUEST_ENDED };
+		      REQUEST_BYTES, REQUEST_MEMORY, REQUEST_BEGAN,
+		      REQUEST_ENDED };
 
 static const struct table_column request_columns[] = {
 	[REQUEST_NUMBER] = { .heading = "REQUEST", .flags = TABLE_RIGHT },
@@ -94,6 +131,7 @@ static const struct table_column request_columns[] = {
 			    .flags = TABLE_RIGHT },
 	[REQUEST_BYTES] = { .key = "bytes", .heading = "BYTES",
 			    .flags = TABLE_RIGHT },
+	[REQUEST_MEMORY] = { .key = "memory_offset" },
 	[REQUEST_BEGAN] = { .key = "sent_us", .heading = "SENT/us",
 			    .flags = TABLE_RIGHT },
 	[REQUEST_ENDED] = { .key = "ended_us", .heading = "ENDED/us",
@@ -133,6 +171,8 @@ static struct table_value request_value(const void *row, size_t column)
 	case REQUEST_BYTES:
 		return request->bytes ? exact_value(request->bytes) :
 					table_null();
+	case REQUEST_MEMORY:
+		return table_number(request->memory);
 	case REQUEST_BEGAN:
 		return us_value(request->began_ns);
 	case REQUEST_ENDED:
@@ -165,8 +205,9 @@ static void print_fault(const struct rounds_options *options,
 	for (i = 0; i < fault->nr; i++)
 		table_add(table, &(struct request_row) { fault, i });
 	table_print(table, 1);
-	printf(" round %" PRIu64 "; more of its kind: --kind %s --seed %"
-	       PRIu64 "\n", fault->round, name, options->seed);
+	printf(" round %" PRIu64 "; more of its kind: --kind %s --method %s --seed %"
+	       PRIu64 "\n", fault->round, name, round_methods[fault->method],
+	       options->seed);
 }
 
 /* Return the number of kinds that were tried; @least: rounds of the least tried. */
@@ -207,6 +248,31 @@ static void print_kinds(const struct rounds_result *result)
 		printf("and %zu more kinds\n", faulty - nr);
 }
 
+/* Print what each method has found. */
+static void print_methods(const struct rounds_result *result)
+{
+	struct table *table = table_new(&method_table);
+	enum round_method method;
+
+	for (method = 0; method < METHOD_NR; method++)
+		if (result->method[method].rounds)
+			table_add(table, &(struct method_row) { result,
+								method });
+	table_print(table, 0);
+}
+
+/* Return the methods that were used, joined by " and ", for free(). */
+static char *methods_text(const struct rounds_result *result)
+{
+	const bool uring = result->method[METHOD_URING].rounds;
+	const bool sync = result->method[METHOD_SYNC].rounds;
+
+	return message_format("%s%s%s",
+			      uring ? round_methods[METHOD_URING] : "",
+			      uring && sync ? " and " : "",
+			      sync ? round_methods[METHOD_SYNC] : "");
+}
+
 void conform_report_text(const struct conform_report *report)
 {
 	const struct rounds_options *options = report->options;
@@ -214,15 +280,20 @@ void conform_report_text(const struct conform_report *report)
 	uint64_t rounds = rounds_sum(result), faulty = faulty_rounds(result);
 	uint64_t least;
 	size_t nr = tried(result, &least), i;
+	CLEANUP_FREE char *methods = methods_text(result);
 
 	printf("%s: blocks of %" PRIu32 " bytes in logical ones of %" PRIu32
-	       ", by %s\n", options->path, options->block, options->logical,
-	       result->method);
+	       "%s%s\n", options->path, options->block, options->logical,
+	       *methods ? ", by " : "", methods);
 	for (i = 0; i < result->nr; i++)
 		print_fault(options, &result->fault[i]);
 	if (faulty)
 		putchar('\n');
 	print_kinds(result);
+	if (faulty) {
+		putchar('\n');
+		print_methods(result);
+	}
 	printf("%srounds: %" PRIu64 " of %zu kinds in %.1f s, seed %" PRIu64
 	       "; faulty: %" PRIu64, faulty ? "\n" : "", rounds, nr,
 	       report->seconds, options->seed, faulty);
@@ -246,6 +317,7 @@ static struct json_object *fault_json(const struct round_fault *fault)
 
 	json_add_text(object, "fault", fault_name(fault->fault));
 	json_add_text(object, "kind", name);
+	json_add_text(object, "method", round_methods[fault->method]);
 	json_add_number(object, "round", fault->round);
 	json_add_number(object, "offset", fault->at);
 	json_add_text(object, "text", fault->text);
@@ -267,6 +339,8 @@ void conform_report_json(const struct conform_report *report)
 	struct json_object *document = json_new_document(JSON_FORMAT);
 	struct json_object *faults = json_new();
 	struct json_object *kinds = json_new_array();
+	struct json_object *methods = json_new_array();
+	enum round_method method;
 	struct json_object *examples = json_new_array();
 	struct json_object *untried = json_new();
 	uint64_t rounds = rounds_sum(result), faulty = faulty_rounds(result);
@@ -277,7 +351,7 @@ void conform_report_json(const struct conform_report *report)
 	json_add_number(document, "block_size", options->block);
 	json_add_number(document, "start", options->start);
 	json_add_number(document, "length", options->bytes);
-	json_add_text(document, "method", result->method);
+	json_add_number(document, "memory_alignment", options->memory);
 	json_add_number(document, "seed", options->seed);
 	json_add_real(document, "seconds", report->seconds);
 	json_add_bool(document, "restored", report->restored);
@@ -298,6 +372,11 @@ void conform_report_json(const struct conform_report *report)
 			json_append(kinds, table_json(&kind_table,
 				&(struct kind_row) { result, i }));
 	json_add(document, "kinds", kinds);
+	for (method = 0; method < METHOD_NR; method++)
+		if (result->method[method].rounds)
+			json_append(methods, table_json(&method_table,
+				&(struct method_row) { result, method }));
+	json_add(document, "methods", methods);
 	for (i = 0; i < result->nr; i++)
 		json_append(examples, fault_json(&result->fault[i]));
 	json_add(document, "examples", examples);

@@ -78,6 +78,7 @@ struct cell_request {
  * @anew: the cell has to be written before the next round
  * @known: what each of its logical blocks has
  * @kind: kind of the round
+ * @method: how its requests are sent
  * @round: number of the round
  * @random: number that its choices are made from
  * @sequence: sequence of its first request; that of request i is i more
@@ -98,6 +99,7 @@ struct cell {
 	bool anew;
 	struct known *known;
 	size_t kind;
+	enum round_method method;
 	uint64_t round;
 	uint64_t random;
 	uint64_t sequence;
@@ -117,13 +119,14 @@ struct cell {
  * @options: options of the rounds
  * @result: counts and faults so far
  * @queue: the requests in flight
+ * @only: the only method; METHOD_NR: both in turn
  * @run: run number of the content
  * @per_block: logical blocks in a physical one
  * @blocks: logical blocks in a cell
  * @places: places for each cell
  * @begun: number of rounds begun
  * @sequence: the next sequence
- * @typical_ns: time that a request takes, a sliding mean
+ * @typical_ns: time that a request takes by each method, a sliding mean
  * @status: enum alignctl_exit
  * @progress: progress line
  */
@@ -131,13 +134,14 @@ struct rounds {
 	const struct rounds_options *options;
 	struct rounds_result *result;
 	struct io_queue *queue;
+	enum round_method only;
 	uint64_t run;
 	uint32_t per_block;
 	uint32_t blocks;
 	uint64_t places;
 	uint64_t begun;
 	uint64_t sequence;
-	uint64_t typical_ns;
+	uint64_t typical_ns[METHOD_NR];
 	int status;
 	struct progress progress;
 };
@@ -154,6 +158,11 @@ const char *fault_name(enum fault fault)
 
 	return names[fault];
 }
+
+const char *const round_methods[METHOD_NR] = {
+	[METHOD_URING] = "io_uring",
+	[METHOD_SYNC] = "sync",
+};
 
 uint64_t rounds_sum(const struct rounds_result *result)
 {
@@ -253,6 +262,7 @@ static void record(struct rounds *rounds, struct cell *cell)
 	size_t i;
 
 	result->faulty[cell->kind]++;
+	result->method[cell->method].faulty++;
 	result->faults[found->fault]++;
 	if (result->nr == ROUNDS_FAULTS) {
 		free(found->text);
@@ -261,7 +271,7 @@ static void record(struct rounds *rounds, struct cell *cell)
 	kept = &result->fault[result->nr++];
 	*kept = (struct round_fault) {
 		.fault = found->fault, .kind = cell->kind,
-		.round = cell->round, .random = cell->random,
+		.method = cell->method, .round = cell->round, .random = cell->random,
 		.nr = cell->nr, .reader = found->reader,
 		.at = byte_of(rounds, cell, found->block),
 		.found = cell->nr, .text = found->text,
@@ -277,6 +287,8 @@ static void record(struct rounds *rounds, struct cell *cell)
 			.part = cell->shape[i].part,
 			.start = byte_of(rounds, cell, cell->shape[i].first),
 			.bytes = cell->request[i].io.bytes,
+			.memory = (uintptr_t)cell->request[i].io.buffer %
+				  PAGE_BYTES,
 			.began_ns = cell->lawful[i].began_ns - first_ns,
 			.ended_ns = cell->lawful[i].ended_ns - first_ns,
 		};
@@ -384,7 +396,8 @@ static void send_whole(struct rounds *rounds, struct cell *cell, enum io_op op,
 	struct cell_request *whole = &cell->whole;
 
 	whole->io = (struct io_request) {
-		.op = op, .buffer = whole->memory,
+		.op = op, .by_thread = cell->method == METHOD_SYNC,
+		.buffer = whole->memory,
 		.bytes = (uint64_t)rounds->blocks * rounds->options->logical,
 		.offset = byte_of(rounds, cell, 0),
 	};
@@ -454,6 +467,7 @@ static void meet(struct rounds *rounds, struct cell *cell)
 		request->io = (struct io_request) {
 			.op = kind_op(shape->part),
 			.dsync = shape->part == PART_FUA,
+			.by_thread = cell->method == METHOD_SYNC,
 			.buffer = request->memory + options->memory *
 				  (mix64(cell->random + i) % moves),
 			.bytes = bytes,
@@ -470,8 +484,20 @@ static void meet(struct rounds *rounds, struct cell *cell)
 		};
 		request->sent = false;
 		request->due_ns = now_ns +
-				  shape->wait * rounds->typical_ns / 256;
+				  shape->wait *
+				  rounds->typical_ns[cell->method] / 256;
 	}
+}
+
+/*
+ * Choose the method of a round: they take turns, and of a kind, too, of which
+ * there is an even number.
+ */
+static enum round_method next_method(const struct rounds *rounds,
+				     uint64_t round)
+{
+	return rounds->only < METHOD_NR ? rounds->only :
+	       (round + round / KIND_NR) % METHOD_NR;
 }
 
 /* Begin the next round of a cell; false: there is none. */
@@ -486,6 +512,7 @@ static bool begin(struct rounds *rounds, struct cell *cell, size_t index)
 	    !next_kind(rounds, &cell->kind))
 		return false;
 	cell->round = rounds->begun++;
+	cell->method = next_method(rounds, cell->round);
 	cell->random = mix64(options->seed ^ mix64(cell->round + 1));
 	if (!cell->left--) {
 		cell->left = ROUNDS_A_PLACE - 1;
@@ -563,7 +590,7 @@ static bool finish_read(struct rounds *rounds, struct cell *cell)
 		cell->found = now;
 		cell->state = CELL_READS_AGAIN;
 		send_whole(rounds, cell, IO_READ, clock_ns() +
-			   AGAIN_TIMES * rounds->typical_ns);
+			   AGAIN_TIMES * rounds->typical_ns[cell->method]);
 		return false;
 	} else {
 		free(now.text);
@@ -574,6 +601,7 @@ static bool finish_read(struct rounds *rounds, struct cell *cell)
 		cell->anew = true;
 	}
 	rounds->result->rounds[cell->kind]++;
+	rounds->result->method[cell->method].rounds++;
 	return true;
 }
 
@@ -588,6 +616,7 @@ static void finish_request(struct rounds *rounds, struct cell *cell,
 	uint64_t now_ns = clock_ns();
 	enum kind_part part = cell->shape[i].part;
 	int result = request->io.result;
+	uint64_t *typical_ns = &rounds->typical_ns[cell->method];
 
 	if ((part == PART_DISCARD || part == PART_ZEROES) &&
 	    (result == -EOPNOTSUPP || result == -EINVAL)) {
@@ -611,8 +640,8 @@ static void finish_request(struct rounds *rounds, struct cell *cell,
 	if (result < 0)
 		return;
 	cell->lawful[i].ended_ns = now_ns;
-	rounds->typical_ns += ((int64_t)(now_ns - cell->lawful[i].began_ns) -
-			       (int64_t)rounds->typical_ns) / 16;
+	*typical_ns += ((int64_t)(now_ns - cell->lawful[i].began_ns) -
+			(int64_t)*typical_ns) / 16;
 }
 
 /* Go on with a cell, one of whose requests has ended; false: it has no more. */
@@ -750,6 +779,28 @@ static void work(struct rounds *rounds, struct cell *cell, size_t nr)
 	}
 }
 
+/* Open the queue for the methods that are asked for. */
+static void open_queue(struct rounds *rounds)
+{
+	const struct rounds_options *options = rounds->options;
+	unsigned int methods = options->method == METHOD_SYNC ? IO_BY_THREADS :
+			       options->method == METHOD_URING ? IO_BY_RING :
+			       IO_BY_RING | IO_BY_THREADS;
+
+	rounds->queue = io_queue_open_by(options->fd,
+					 options->cells * (KIND_PARTS + 1),
+					 methods);
+	rounds->only = options->method;
+	if (io_queue_has_ring(rounds->queue))
+		return;
+	if (options->method == METHOD_URING) {
+		message_error("%s: this kernel or container forbids io_uring; take --method sync",
+			      options->path);
+		end_with(rounds, ALIGNCTL_IO);
+	}
+	rounds->only = METHOD_SYNC;
+}
+
 int rounds_run(const struct rounds_options *options,
 	       struct rounds_result *result)
 {
@@ -758,7 +809,7 @@ int rounds_run(const struct rounds_options *options,
 		.run = pattern_run(options->seed ^ clock_ns()),
 		.per_block = options->block / options->logical,
 		.blocks = CELL_BLOCKS * (options->block / options->logical),
-		.sequence = 1, .typical_ns = TYPICAL_NS,
+		.sequence = 1, .typical_ns = { TYPICAL_NS, TYPICAL_NS },
 	};
 	struct cell *cell = memory_or_exit(calloc(options->cells,
 						  sizeof(*cell)));
@@ -767,9 +818,7 @@ int rounds_run(const struct rounds_options *options,
 	memset(result, 0, sizeof(*result));
 	rounds.places = options->bytes / options->cells /
 			((uint64_t)CELL_BLOCKS * options->block);
-	rounds.queue = io_queue_open(options->fd,
-				     options->cells * (KIND_PARTS + 1));
-	result->method = io_queue_method(rounds.queue);
+	open_queue(&rounds);
 	progress_start(&rounds.progress, "conform", options->rounds);
 	for (i = 0; i < options->cells; i++)
 		cell_open(&rounds, &cell[i]);

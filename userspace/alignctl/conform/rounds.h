@@ -24,6 +24,13 @@ enum fault {
 	FAULT_NR,
 };
 
+/* How the requests of a round are sent. */
+enum round_method {
+	METHOD_URING,		/* io_uring */
+	METHOD_SYNC,		/* threads with system calls, one for each request */
+	METHOD_NR,
+};
+
 /**
  * struct rounds_options - what to do
  * @fd: the device, opened with O_DIRECT
@@ -38,6 +45,7 @@ enum fault {
  * @rounds: number of rounds; 0: until @until_ns
  * @until_ns: end on the monotonic clock; 0: none
  * @kind: the only kind to do; KIND_NR: all
+ * @method: the only method; METHOD_NR: both in turn, as far as there is io_uring
  */
 struct rounds_options {
 	int fd;
@@ -52,6 +60,7 @@ struct rounds_options {
 	uint64_t rounds;
 	uint64_t until_ns;
 	size_t kind;
+	enum round_method method;
 };
 
 /**
@@ -59,6 +68,7 @@ struct rounds_options {
  * @part: what it was
  * @start: first byte on the device
  * @bytes: length; 0 for a flush
+ * @memory: where its memory begins in a page, bytes
  * @began_ns: when it was sent, counted from the first one of the round
  * @ended_ns: when it had ended
  */
@@ -66,6 +76,7 @@ struct round_request {
 	enum kind_part part;
 	uint64_t start;
 	uint64_t bytes;
+	uint32_t memory;
 	uint64_t began_ns;
 	uint64_t ended_ns;
 };
@@ -74,6 +85,7 @@ struct round_request {
  * struct round_fault - what a round found
  * @fault: kind of fault
  * @kind: kind of the round
+ * @method: how its requests were sent
  * @round: number of the round
  * @random: number that its choices were made from
  * @request: its requests
@@ -86,6 +98,7 @@ struct round_request {
 struct round_fault {
 	enum fault fault;
 	size_t kind;
+	enum round_method method;
 	uint64_t round;
 	uint64_t random;
 	struct round_request request[KIND_PARTS];
@@ -100,27 +113,40 @@ struct round_fault {
 #define ROUNDS_FAULTS	32U
 
 /**
+ * struct method_rounds - what was done and found by a method
+ * @rounds: number of rounds
+ * @faulty: number of these with a fault
+ */
+struct method_rounds {
+	uint64_t rounds;
+	uint64_t faulty;
+};
+
+/**
  * struct rounds_result - what was found
  * @rounds: number of rounds of each kind
  * @faulty: number of these with a fault
+ * @method: rounds and faults of each method
  * @faults: number of rounds with a fault of each sort
  * @untried: requests that the device does not take, by part, as an errno; 0: it
  *	takes them
  * @nr: number of faults that are kept
  * @fault: the first ones
- * @method: how requests were sent
  */
 struct rounds_result {
 	uint64_t rounds[KIND_NR];
 	uint64_t faulty[KIND_NR];
+	struct method_rounds method[METHOD_NR];
 	uint64_t faults[FAULT_NR];
 	int untried[PART_NR];
 	size_t nr;
 	struct round_fault fault[ROUNDS_FAULTS];
-	const char *method;
 };
 
 const char *fault_name(enum fault fault);
+
+/* Names of the methods, for options_choose(). */
+extern const char *const round_methods[METHOD_NR];
 
 /* Return the rounds of all kinds together. */
 uint64_t rounds_sum(const struct rounds_result *result);

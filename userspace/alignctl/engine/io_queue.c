@@ -34,20 +34,22 @@ struct fifo {
 #endif
 
 /**
- * struct helper - a thread for discards on block devices, an ioctl, which
- * io_uring lacks before Linux 6.12
- * @thread: the thread, started with the first discard
+ * struct helper - threads for requests by plain system calls, as discards on
+ * block devices are, an ioctl, which io_uring lacks before Linux 6.12
+ * @threads: the threads, started with the first request
+ * @nr: number of threads
  * @lock: protects @todo, @done and @stop
  * @wake: signals that @todo is not empty, or @stop is set
  * @todo: requests to do
  * @done: requests that have ended
  * @ended: eventfd that counts the requests in @done
  * @count: buffer of the ring's read from @ended
- * @running: @thread has been started
- * @stop: @thread has to end
+ * @running: @threads have been started
+ * @stop: @threads have to end
  */
 struct helper {
-	pthread_t thread;
+	pthread_t *threads;
+	unsigned int nr;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct fifo todo;
@@ -74,21 +76,25 @@ struct waker {
  * struct io_queue - requests in flight on a device
  * @fd: descriptor of the device
  * @block: the device is a block device; else a regular file
- * @uring: requests go through @ring; else plain system calls
+ * @uring: requests go through @ring
+ * @threads: requests go to @helper: without @ring all, else those that ask for it;
+ *	with neither, the caller does them by plain system calls
  * @ring: the ring of io_uring
  * @disabled: no thread owns @ring yet, see enable()
  * @fixed_file: @fd is registered with @ring
  * @no_discard: io_uring cannot discard on this device
  * @fixed: memory registered with @ring
  * @fixed_bytes: length of @fixed, bytes; 0: none
- * @helper: thread for discards that @ring cannot do
+ * @helper: threads for what goes to them, and for discards that @ring cannot do
  * @waker: event that ends a sleep
- * @done: without io_uring: requests that have ended and not been returned
+ * @done: with neither ring nor threads: requests that have ended and not been
+ *	returned
  */
 struct io_queue {
 	int fd;
 	bool block;
 	bool uring;
+	bool threads;
 	struct io_uring ring;
 	bool disabled;
 	bool fixed_file;
@@ -165,7 +171,8 @@ int io_request_check(const struct io_request *request, const char *path)
 	return ALIGNCTL_FINE;
 }
 
-struct io_queue *io_queue_open(int fd, unsigned int depth)
+struct io_queue *io_queue_open_by(int fd, unsigned int depth,
+				  unsigned int methods)
 {
 	struct io_queue *queue = memory_or_exit(calloc(1, sizeof(*queue)));
 	struct stat found;
@@ -173,15 +180,23 @@ struct io_queue *io_queue_open(int fd, unsigned int depth)
 	queue->fd = fd;
 	queue->block = !fstat(fd, &found) && S_ISBLK(found.st_mode);
 	fifo_init(&queue->done);
-	/*
-	 * With one in flight io_uring gains nothing and costs something: it
-	 * first issues with NOWAIT, and if a layer must wait, retries from
-	 * another thread. One entry more than the depth is for the waker.
-	 */
-	queue->uring = depth > 1 && open_ring(queue, depth + 1);
+	queue->threads = methods & IO_BY_THREADS;
+	queue->helper.nr = queue->threads ? depth : 1;
+	/* one entry more than the depth is for the waker */
+	queue->uring = methods & IO_BY_RING && open_ring(queue, depth + 1);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
 	return queue;
+}
+
+struct io_queue *io_queue_open(int fd, unsigned int depth)
+{
+	/*
+	 * With one in flight io_uring gains nothing and costs something: it
+	 * first issues with NOWAIT, and if a layer must wait, retries from
+	 * another thread.
+	 */
+	return io_queue_open_by(fd, depth, depth > 1 ? IO_BY_RING : 0);
 }
 
 void io_queue_register(struct io_queue *queue, void *memory, size_t bytes)
@@ -197,13 +212,17 @@ void io_queue_register(struct io_queue *queue, void *memory, size_t bytes)
 
 static void helper_stop(struct helper *helper)
 {
+	unsigned int i;
+
 	if (!helper->running)
 		return;
 	pthread_mutex_lock(&helper->lock);
 	helper->stop = true;
-	pthread_cond_signal(&helper->wake);
+	pthread_cond_broadcast(&helper->wake);
 	pthread_mutex_unlock(&helper->lock);
-	pthread_join(helper->thread, NULL);
+	for (i = 0; i < helper->nr; i++)
+		pthread_join(helper->threads[i], NULL);
+	free(helper->threads);
 	pthread_mutex_destroy(&helper->lock);
 	pthread_cond_destroy(&helper->wake);
 	close(helper->ended);
@@ -228,6 +247,11 @@ const char *io_queue_method(const struct io_queue *queue)
 }
 
 bool io_queue_parallel(const struct io_queue *queue)
+{
+	return queue->uring || queue->threads;
+}
+
+bool io_queue_has_ring(const struct io_queue *queue)
 {
 	return queue->uring;
 }
@@ -267,13 +291,11 @@ static int do_plain(const struct io_queue *queue,
 			got = fdatasync(queue->fd);
 			break;
 		case IO_DISCARD:
-			if (queue->block) {
-				got = ioctl(queue->fd, BLKDISCARD, range);
-				break;
-			}
-			/* fall through */
 		case IO_WRITE_ZEROES:
-			got = fallocate(queue->fd, fallocate_mode(request),
+			got = queue->block ?
+			      ioctl(queue->fd, request->op == IO_DISCARD ?
+				    BLKDISCARD : BLKZEROOUT, range) :
+			      fallocate(queue->fd, fallocate_mode(request),
 					request->offset, request->bytes);
 			break;
 		}
@@ -308,8 +330,11 @@ static void helper_start(struct io_queue *queue)
 {
 	struct helper *helper = &queue->helper;
 	sigset_t all, before;
-	int wrong;
+	unsigned int i;
+	int wrong = 0;
 
+	helper->threads = memory_or_exit(calloc(helper->nr,
+						sizeof(*helper->threads)));
 	fifo_init(&helper->todo);
 	fifo_init(&helper->done);
 	pthread_mutex_init(&helper->lock, NULL);
@@ -318,10 +343,12 @@ static void helper_start(struct io_queue *queue)
 	/* leave signals to the thread that waits */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	wrong = pthread_create(&helper->thread, NULL, helper_run, queue);
+	for (i = 0; i < helper->nr && !wrong; i++)
+		wrong = pthread_create(&helper->threads[i], NULL, helper_run,
+				       queue);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (wrong || helper->ended < 0) {
-		message_error("cannot start a thread for discards: %s",
+		message_error("cannot start a thread for requests: %s",
 			      strerror(wrong ? wrong : errno));
 		exit(ALIGNCTL_IO);
 	}
@@ -334,11 +361,9 @@ static struct io_uring_sqe *new_entry(struct io_queue *queue)
 	return memory_or_exit(io_uring_get_sqe(&queue->ring));
 }
 
-/* Give a request to the helper, and await the end of one in the ring. */
-static void add_to_helper(struct io_queue *queue, struct io_request *request)
+static void give_to_helper(struct io_queue *queue, struct io_request *request)
 {
 	struct helper *helper = &queue->helper;
-	struct io_uring_sqe *sqe = new_entry(queue);
 
 	if (!helper->running)
 		helper_start(queue);
@@ -346,6 +371,15 @@ static void add_to_helper(struct io_queue *queue, struct io_request *request)
 	fifo_put(&helper->todo, request);
 	pthread_cond_signal(&helper->wake);
 	pthread_mutex_unlock(&helper->lock);
+}
+
+/* Give a request to the helper, and await the end of one in the ring. */
+static void add_to_helper(struct io_queue *queue, struct io_request *request)
+{
+	struct helper *helper = &queue->helper;
+	struct io_uring_sqe *sqe = new_entry(queue);
+
+	give_to_helper(queue, request);
 	io_uring_prep_read(sqe, helper->ended, &helper->count,
 			   sizeof(helper->count), 0);
 	io_uring_sqe_set_data(sqe, helper);
@@ -392,7 +426,8 @@ static void add(struct io_queue *queue, struct io_request *request)
 {
 	struct io_uring_sqe *sqe;
 
-	if (request->op == IO_DISCARD && queue->block && queue->no_discard) {
+	if ((request->by_thread && queue->threads) ||
+	    (request->op == IO_DISCARD && queue->block && queue->no_discard)) {
 		add_to_helper(queue, request);
 		return;
 	}
@@ -472,6 +507,10 @@ static void enable(struct io_queue *queue)
 
 void io_queue_start(struct io_queue *queue, struct io_request *request)
 {
+	if (!queue->uring && queue->threads) {
+		give_to_helper(queue, request);
+		return;
+	}
 	if (!queue->uring) {
 		request->result = do_plain(queue, request);
 		fifo_put(&queue->done, request);
@@ -518,6 +557,32 @@ static bool discards_not(struct io_queue *queue,
 	return true;
 }
 
+/* Return a request that a thread has ended, or NULL. */
+static struct io_request *take_from_helper(struct helper *helper)
+{
+	struct io_request *request;
+
+	pthread_mutex_lock(&helper->lock);
+	request = fifo_get(&helper->done);
+	pthread_mutex_unlock(&helper->lock);
+	return request;
+}
+
+/* Return a request that has ended without a ring, or NULL. */
+static struct io_request *take_without_ring(struct io_queue *queue)
+{
+	struct helper *helper = &queue->helper;
+	struct io_request *request;
+	eventfd_t one;
+
+	if (!helper->running)
+		return fifo_get(&queue->done);
+	request = take_from_helper(helper);
+	if (request)
+		eventfd_read(helper->ended, &one);
+	return request;
+}
+
 /*
  * Return the request of a completion; NULL for a wake, and for a discard that
  * the helper tries again.
@@ -533,9 +598,7 @@ static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 		return NULL;
 	}
 	if ((void *)request == helper) {
-		pthread_mutex_lock(&helper->lock);
-		request = fifo_get(&helper->done);
-		pthread_mutex_unlock(&helper->lock);
+		request = take_from_helper(helper);
 		io_uring_cqe_seen(&queue->ring, cqe);
 		return request;
 	}
@@ -548,13 +611,44 @@ static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 	return NULL;
 }
 
+/*
+ * Sleep until a thread has ended a request, if @busy, or a wake, without the
+ * ring.
+ */
+static void sleep_without_ring(struct io_queue *queue, uint64_t until_ns,
+			       bool busy)
+{
+	const bool for_ever = until_ns == UINT64_MAX;
+	/* poll() leaves out what is negative */
+	struct pollfd events[] = {
+		{ queue->waker.open ? queue->waker.event : -1, POLLIN, 0 },
+		{ busy ? queue->helper.ended : -1, POLLIN, 0 },
+	};
+	uint64_t now = clock_ns();
+	uint64_t left_ns = until_ns > now ? until_ns - now : 0;
+	const struct timespec left = {
+		.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S,
+	};
+	eventfd_t count;
+
+	if (!queue->waker.open && !busy && for_ever)
+		return;
+	if (ppoll(events, 2, for_ever ? NULL : &left, NULL) > 0 &&
+	    events[0].revents)
+		eventfd_read(queue->waker.event, &count);
+}
+
 struct io_request *io_queue_wait(struct io_queue *queue)
 {
 	struct io_request *request = NULL;
 	struct io_uring_cqe *cqe;
 
-	if (!queue->uring)
-		return fifo_get(&queue->done);
+	while (!queue->uring) {
+		request = take_without_ring(queue);
+		if (request || !queue->helper.running)
+			return request;
+		sleep_without_ring(queue, UINT64_MAX, true);
+	}
 	while (!request)
 		if (io_uring_wait_cqe(&queue->ring, &cqe) != -EINTR)
 			request = take(queue, cqe);
@@ -566,7 +660,7 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 	struct io_uring_cqe *cqe;
 
 	if (!queue->uring)
-		return fifo_get(&queue->done);
+		return take_without_ring(queue);
 	while (!io_uring_peek_cqe(&queue->ring, &cqe)) {
 		struct io_request *request = take(queue, cqe);
 
@@ -576,27 +670,6 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 	return NULL;
 }
 
-/* Sleep without the ring while no request is in flight. */
-static void sleep_idle(struct io_queue *queue, uint64_t until_ns)
-{
-	struct pollfd event = { queue->waker.event, POLLIN, 0 };
-	uint64_t now = clock_ns();
-	uint64_t left_ns = until_ns > now ? until_ns - now : 0;
-	const struct timespec left = {
-		.tv_sec = left_ns / NS_PER_S, .tv_nsec = left_ns % NS_PER_S,
-	};
-	const bool for_ever = until_ns == UINT64_MAX;
-	eventfd_t count;
-
-	if (!queue->waker.open) {
-		if (!for_ever)
-			ppoll(NULL, 0, &left, NULL);
-		return;
-	}
-	ppoll(&event, 1, for_ever ? NULL : &left, NULL);
-	eventfd_read(queue->waker.event, &count);
-}
-
 void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 {
 	struct __kernel_timespec left = { 0 };
@@ -604,9 +677,10 @@ void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 	uint64_t now;
 
 	if (!queue->uring || (!busy && !queue->waker.open)) {
-		/* busy without a ring: plain system calls have all ended */
-		if (!busy)
-			sleep_idle(queue, until_ns);
+		/* busy with neither: plain system calls have all ended */
+		if (!busy || queue->helper.running)
+			sleep_without_ring(queue, until_ns,
+					   busy && !queue->uring);
 		return;
 	}
 	enable(queue);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A queue of requests, several of them in flight: by io_uring, or by plain
- * system calls for one in flight and where the kernel lacks or forbids
- * io_uring.
+ * A queue of requests, several of them in flight: by io_uring, or by threads
+ * with plain system calls, or by both; or with one in flight, by plain system
+ * calls of the caller, as where the kernel lacks or forbids io_uring.
  */
 #ifndef ALIGNCTL_IO_QUEUE_H
 #define ALIGNCTL_IO_QUEUE_H
@@ -27,6 +27,7 @@ enum io_op {
  * struct io_request - one request
  * @op: operation
  * @dsync: the write is durable when it ends, as with O_DSYNC
+ * @by_thread: a thread does the request, if the queue has threads
  * @buffer: the caller's memory for IO_READ and IO_WRITE, aligned for O_DIRECT
  * @bytes: length, bytes; 0 for IO_FLUSH
  * @offset: first byte on the device
@@ -37,6 +38,7 @@ enum io_op {
 struct io_request {
 	enum io_op op;
 	bool dsync;
+	bool by_thread;
 	void *buffer;
 	uint64_t bytes;
 	uint64_t offset;
@@ -61,6 +63,14 @@ int io_request_check(const struct io_request *request, const char *path);
  * close it.
  */
 struct io_queue *io_queue_open(int fd, unsigned int depth);
+
+/* How a queue has several requests in flight. */
+#define IO_BY_RING	0x01U	/* io_uring, if there is */
+#define IO_BY_THREADS	0x02U	/* threads: where io_uring is not, all requests */
+
+/* Open a queue as io_queue_open() does, by the given methods; 0: by the caller. */
+struct io_queue *io_queue_open_by(int fd, unsigned int depth,
+				  unsigned int methods);
 void io_queue_close(struct io_queue *queue);
 
 /*
@@ -74,6 +84,9 @@ const char *io_queue_method(const struct io_queue *queue);
 
 /* Check whether the queue can have several requests in flight. */
 bool io_queue_parallel(const struct io_queue *queue);
+
+/* Check whether the queue uses io_uring. */
+bool io_queue_has_ring(const struct io_queue *queue);
 
 /* Start a request; at most @depth may be in flight. */
 void io_queue_start(struct io_queue *queue, struct io_request *request);

@@ -40,6 +40,7 @@
  * @depth: number of places at work; 0: DEFAULT_CELLS
  * @seed: number that all choices are made from
  * @kind: the only kind; KIND_NR: all
+ * @method: the only method; METHOD_NR: both
  * @json: print JSON
  */
 struct conform_options {
@@ -53,11 +54,12 @@ struct conform_options {
 	uint64_t depth;
 	uint64_t seed;
 	size_t kind;
+	size_t method;
 	bool json;
 };
 
 enum row { ROW_WRITE, ROW_SAVE, ROW_FORCE, ROW_BLOCK, ROW_TIME, ROW_ROUNDS,
-	   ROW_DEPTH, ROW_KIND, ROW_SEED, ROW_JSON };
+	   ROW_DEPTH, ROW_KIND, ROW_METHOD, ROW_SEED, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_WRITE] = { "write", "START+LENGTH",
@@ -74,6 +76,8 @@ static const struct option_row rows[] = {
 			"places at work at a time (default: 8)" },
 	[ROW_KIND] = { "kind", "KIND",
 		       "only these requests, as sub-block+read/in-block" },
+	[ROW_METHOD] = { "method", "METHOD",
+			 "io_uring or sync, by threads (default: both in turn)" },
 	[ROW_SEED] = { "seed", "N", "N selects all choices (default: 1)" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
@@ -126,6 +130,9 @@ static int take(size_t row, const char *argument, void *context)
 			return 0;
 		return options_refuse("kind", argument,
 				      "must be two or three requests joined by '+', and /in-block or /across; --help lists the requests");
+	case ROW_METHOD:
+		return options_choose("method", argument, round_methods,
+				      METHOD_NR, &options->method);
 	case ROW_SEED:
 		if (parse_position(argument, &options->seed))
 			return 0;
@@ -250,7 +257,8 @@ static int examine(const struct conform_options *options,
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct conform_options options = { .seed = 1, .kind = KIND_NR };
+	struct conform_options options = { .seed = 1, .kind = KIND_NR,
+					   .method = METHOD_NR };
 	struct rounds_options rounds = { 0 };
 	struct device device;
 	int first, result;
@@ -264,6 +272,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	rounds = (struct rounds_options) {
 		.path = device.path, .seed = options.seed,
 		.rounds = options.rounds, .kind = options.kind,
+		.method = (enum round_method)options.method,
 		.cells = options.depth ? (unsigned int)options.depth :
 					 DEFAULT_CELLS,
 	};

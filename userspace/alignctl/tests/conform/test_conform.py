@@ -32,6 +32,7 @@ def file(tmp_path):
     (["--rounds", "x"], "--rounds x: must be a number"),
     (["--depth", "65"], "--depth 65: must be a number from 1 to 64"),
     (["--seed", "-1"], "--seed -1: must be a whole number"),
+    (["--method", "aio"], "--method aio: must be io_uring or sync"),
     (["--kind", "read/in-block"], "--kind read/in-block: must be two or three requests"),
     (["--kind", "read+whole/across"], "--kind read+whole/across: must be two or three requests"),
     (["--write", "1M"], "--write 1M: must be START+LENGTH"),
@@ -92,6 +93,19 @@ def test_one_kind_is_all_that_is_tried(file):
     assert found["kinds"] == [{"kind": "sub-block+read/across", "rounds": 50, "faulty": 0, "fewer_than_one_in": 17}]
 
 
+@pytest.mark.parametrize("method", ["io_uring", "sync"])
+def test_a_method_is_the_only_one(file, method):
+    found = json.loads(alignctl("conform", file, "--rounds", 50, "--method", method, "--json").stdout)
+    assert found["methods"] == [{"method": method, "rounds": 50, "faulty": 0}]
+    assert f", by {method}\n" in alignctl("conform", file, "--rounds", 10, "--method", method).stdout
+
+
+def test_methods_take_turns_in_each_kind(file):
+    found = json.loads(alignctl("conform", file, "--rounds", 20, "--kind", "sub-block+read/across", "--json").stdout)
+    assert found["methods"] == [{"method": method, "rounds": 10, "faulty": 0} for method in ("io_uring", "sync")]
+    assert ", by io_uring and sync\n" in alignctl("conform", file, "--rounds", 10).stdout
+
+
 def members(value):
     if isinstance(value, dict):
         return set(value) | {name for each in value.values() for name in members(each)}
@@ -101,7 +115,7 @@ def members(value):
 def test_every_member_of_the_json_is_documented(file):
     section = man_page().split(".SH JSON OF CONFORM")[1].split("\n.SH ")[0].replace("\\-", "-")
     found = members(json.loads(alignctl("conform", file, "--rounds", 20, "--json").stdout))
-    of_examples = {"fault", "kind", "round", "offset", "text", "read_by", "content_of", "requests", "request", "bytes", "sent_us",
-                   "ended_us"}
+    of_examples = {"fault", "kind", "method", "round", "offset", "text", "read_by", "content_of", "requests", "request", "bytes",
+                   "memory_offset", "sent_us", "ended_us"}
     for member in found | of_examples:
         assert re.search(rf"(?<![\w-]){re.escape(member)}(?![\w-])", section), f"{member} is not in alignctl.8"

@@ -1,30 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <errno.h>
 #include <liburing.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/progress.h"
 #include "engine/io_queue.h"
+#include "tests/no_io_uring.h"
 #include "tests/tap.h"
 
 #define DEPTH	4
 #define BYTES	4096
 
+/* How the pieces of a file are written. */
+enum way { BY_QUEUE, BY_THREADS, BY_BOTH };
+
+/* Check whether a thread does the piece. */
+static bool is_by_thread(enum way way, int piece)
+{
+	return way == BY_THREADS || (way == BY_BOTH && piece & 1);
+}
+
 /*
  * A piece of the file goes, and one becomes zeroes; the others stay. All at
  * once.
  */
-static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
+static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES],
+		    enum way way)
 {
 	static const enum io_op ops[] = { IO_DISCARD, IO_WRITE_ZEROES,
 					  IO_FLUSH, IO_READ };
@@ -34,8 +38,8 @@ static bool removes(struct io_queue *queue, char memory[DEPTH][BYTES])
 
 	for (i = 0; i < DEPTH; i++) {
 		requests[i] = (struct io_request) {
-			.op = ops[i], .buffer = memory[i],
-			.offset = i * BYTES,
+			.op = ops[i], .by_thread = is_by_thread(way, i),
+			.buffer = memory[i], .offset = i * BYTES,
 			.bytes = ops[i] == IO_FLUSH ? 0 : BYTES,
 		};
 		io_queue_start(queue, &requests[i]);
@@ -97,11 +101,16 @@ static bool wakes_up(int fd, unsigned int depth)
 }
 
 /* Writes DEPTH pieces at once, reads them back, and reads after the end. */
-static bool works(const char *method)
+static bool works(const char *method, enum way way)
 {
+	static const unsigned int methods[] = {
+		[BY_THREADS] = IO_BY_THREADS,
+		[BY_BOTH] = IO_BY_RING | IO_BY_THREADS,
+	};
 	char path[] = "/var/tmp/alignctl-queue-XXXXXX";
 	CLEANUP_CLOSE int fd = mkstemp(path);
-	struct io_queue *queue = io_queue_open(fd, DEPTH);
+	struct io_queue *queue = way == BY_QUEUE ? io_queue_open(fd, DEPTH) :
+				 io_queue_open_by(fd, DEPTH, methods[way]);
 	struct io_request requests[DEPTH], *done;
 	static char memory[DEPTH][BYTES];
 	bool good = !strcmp(io_queue_method(queue), method);
@@ -115,6 +124,7 @@ static bool works(const char *method)
 			requests[i] = (struct io_request) {
 				.op = pass ? IO_READ : IO_WRITE,
 				.dsync = i & 1,
+				.by_thread = is_by_thread(way, i),
 				.buffer = memory[i], .bytes = BYTES,
 				.offset = i * BYTES,
 			};
@@ -128,7 +138,7 @@ static bool works(const char *method)
 	for (i = 0; i < DEPTH; i++)
 		good &= memory[i][0] == 'a' + i &&
 			memory[i][BYTES - 1] == 'a' + i;
-	good &= removes(queue, memory) && sleeps(queue);
+	good &= removes(queue, memory, way) && sleeps(queue);
 	good &= wakes_up(fd, 1) && wakes_up(fd, DEPTH);
 	requests[0].offset = DEPTH * BYTES - 512;
 	io_queue_start(queue, &requests[0]);
@@ -146,37 +156,31 @@ static void with_io_uring(void)
 		return;
 	}
 	io_uring_queue_exit(&ring);
-	CHECK(works("io_uring"), "see works()");
+	CHECK(works("io_uring", BY_QUEUE), "see works()");
+	CHECK(works("io_uring", BY_BOTH), "with threads, see works()");
 }
 
-/* In a child that may not call io_uring_setup, as in many containers. */
-static void without_io_uring(void)
+static void by_threads(void)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_io_uring_setup, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = {
-		.len = sizeof(filter) / sizeof(filter[0]), .filter = filter,
-	};
-	pid_t child = fork();
-	int status = -1;
+	CHECK(works("pread/pwrite", BY_THREADS), "see works()");
+}
 
-	if (!child) {
-		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-		    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-			_exit(2);
-		_exit(works("pread/pwrite") ? 0 : 1);
-	}
-	waitpid(child, &status, 0);
-	CHECK(WIFEXITED(status) && !WEXITSTATUS(status), "status 0x%x", status);
+static bool works_without_ring(void)
+{
+	return works("pread/pwrite", BY_QUEUE) &&
+	       works("pread/pwrite", BY_BOTH);
+}
+
+static void works_where_io_uring_is_forbidden(void)
+{
+	CHECK(without_io_uring(works_without_ring), "see works()");
 }
 
 const struct tap_test io_queue_tests[] = {
-	{ "requests go through io_uring, discards in a thread", with_io_uring },
-	{ "the same works where io_uring is forbidden", without_io_uring },
+	{ "requests go through io_uring, discards in a thread, and what asks for one",
+	  with_io_uring },
+	{ "all requests go through threads", by_threads },
+	{ "the same works where io_uring is forbidden, with a thread and without",
+	  works_where_io_uring_is_forbidden },
 	{ 0 },
 };

@@ -79,8 +79,8 @@ def test_an_option_that_is_refused_is_not_offered(ask):
 
 def test_words_that_an_option_can_be_are_those_that_a_refusal_names(ask):
     known = choices()
-    assert {option for _, option in known} == {"--by", "--mode", "--modes", "--phase", "--timing", "--format", "--from",
-                                               "--to", "--write-cache"}
+    assert {option for _, option in known} == {"--by", "--method", "--mode", "--modes", "--phase", "--timing", "--format",
+                                               "--from", "--to", "--write-cache"}
     for (verb, option), words in known.items():
         assert ask(verb, option, "") == words, (verb, option)
         assert ask(verb, option, words[-1][:-1]) == [words[-1]], (verb, option)
