@@ -16,7 +16,9 @@ from .witness import eventually
 
 NBD_SET_SOCK, NBD_SET_BLKSIZE, NBD_DO_IT, NBD_CLEAR_SOCK, NBD_SET_SIZE_BLOCKS, NBD_DISCONNECT, NBD_SET_FLAGS = \
     (0xAB00 + number for number in (0, 1, 3, 4, 7, 8, 10))
-HAS_FLAGS, SEND_FLUSH = 1, 4
+HAS_FLAGS, SEND_FLUSH, SEND_FUA = 1, 4, 8
+# Of a request.
+FUA = 1
 READ, WRITE, DISCONNECT, FLUSH = range(4)
 
 # The protocol's transmission phase, a request: magic number, flags, type, cookie, offset and length; and its answer: magic
@@ -66,7 +68,7 @@ class Served:
 
     path = PATH
 
-    def __init__(self, file, serve=_serve):
+    def __init__(self, file, serve=_serve, flags=0):
         self._socket, servers = socket.socketpair()
         medium = os.open(file, os.O_RDWR | os.O_CLOEXEC)
         self._server = os.fork()
@@ -80,7 +82,7 @@ class Served:
         os.close(medium)
         self._disk = os.open(PATH, os.O_RDWR | os.O_CLOEXEC)
         for what, value in ((NBD_SET_BLKSIZE, 512), (NBD_SET_SIZE_BLOCKS, os.stat(file).st_size // 512),
-                            (NBD_SET_FLAGS, HAS_FLAGS | SEND_FLUSH), (NBD_SET_SOCK, self._socket.fileno())):
+                            (NBD_SET_FLAGS, HAS_FLAGS | SEND_FLUSH | flags), (NBD_SET_SOCK, self._socket.fileno())):
             fcntl.ioctl(self._disk, what, value)
         self._client = threading.Thread(target=self._do, daemon=True)
         self._client.start()
@@ -110,9 +112,9 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(file, serve=_serve):
-    """Serve a file for the `with` block, by @serve(connection, descriptor of the file)."""
-    disk = Served(file, serve)
+def served(file, serve=_serve, flags=0):
+    """Serve a file for the `with` block, by @serve(connection, descriptor of the file), with more flags of the protocol."""
+    disk = Served(file, serve, flags)
     try:
         yield disk
     finally:

@@ -52,8 +52,7 @@ static bool copy(int from, uint64_t from_at, int to, uint64_t to_at,
 	return !fsync(to);
 }
 
-/* Sync the folder of a new file, so that its name is on the disk, too. */
-static bool sync_folder(const char *file)
+bool saved_sync_folder(const char *file)
 {
 	CLEANUP_FREE char *path = memory_or_exit(strdup(file));
 	CLEANUP_CLOSE int fd = open(dirname(path),
@@ -96,7 +95,7 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
 			      "--save %s: %s", file, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
-	if (copy(fd, start, to, 0, bytes, buffer) && sync_folder(file))
+	if (copy(fd, start, to, 0, bytes, buffer) && saved_sync_folder(file))
 		return ALIGNCTL_FINE;
 	message_error("%s: its area cannot be saved in %s: %s", device, file,
 		      strerror(errno));

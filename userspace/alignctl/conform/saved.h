@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_CONFORM_SAVED_H
 #define ALIGNCTL_CONFORM_SAVED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -18,5 +19,11 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
  */
 int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
 		  const char *file);
+
+/*
+ * Sync the folder of a new file, so that its name is on the disk, too; false with
+ * errno set if that fails.
+ */
+bool saved_sync_folder(const char *file);
 
 #endif

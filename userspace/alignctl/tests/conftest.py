@@ -2,6 +2,7 @@
 """A disk that every test of the program may write to, and a made-up machine for it to look at."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -22,6 +23,15 @@ def disk(tmp_path):
     except OSError:
         pytest.skip(f"the file system of {tmp_path} has no O_DIRECT")
     return path
+
+
+@pytest.fixture
+def memory(tmp_path):
+    """A folder that is not on the disk of other files."""
+    path = Path("/dev/shm", f"alignctl-{os.getpid()}-{tmp_path.name}")
+    path.mkdir()
+    yield path
+    shutil.rmtree(path)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@
 #include "device/device.h"
 #include "geometry.h"
 #include "verbs/area.h"
+#include "verbs/conform_cut.h"
 #include "verbs/overwrite.h"
 #include "verbs/verbs.h"
 
@@ -24,6 +25,8 @@
 #define DEFAULT_CELLS	8
 /* Of a device that may be written to all over. */
 #define AREA_MOST	(UINT64_C(1) << 30)
+/* The same before a power cut: requests meet there, and all is read afterwards. */
+#define AREA_MOST_CUT	(UINT64_C(1) << 26)
 /* A physical block has at least so many logical ones, or there is little to try. */
 #define LEAST_PER_BLOCK	8U
 #define BLOCK_MOST	(1U << 20)
@@ -39,8 +42,11 @@
  * @seconds: time; 0: DEFAULT_SECONDS, unless there are @rounds
  * @depth: number of places at work; 0: DEFAULT_CELLS
  * @seed: number that all choices are made from
+ * @seeded: the user has named it
  * @kind: the only kind; KIND_NR: all
  * @method: the only method; METHOD_NR: both
+ * @prepare: file of what is sent before a power cut; NULL: none
+ * @after: file of what was sent before a power cut, after it; NULL: none
  * @json: print JSON
  */
 struct conform_options {
@@ -53,13 +59,17 @@ struct conform_options {
 	uint64_t seconds;
 	uint64_t depth;
 	uint64_t seed;
+	bool seeded;
 	size_t kind;
 	size_t method;
+	const char *prepare;
+	const char *after;
 	bool json;
 };
 
 enum row { ROW_WRITE, ROW_SAVE, ROW_FORCE, ROW_BLOCK, ROW_TIME, ROW_ROUNDS,
-	   ROW_DEPTH, ROW_KIND, ROW_METHOD, ROW_SEED, ROW_JSON };
+	   ROW_DEPTH, ROW_KIND, ROW_METHOD, ROW_SEED, ROW_PREPARE,
+	   ROW_AFTER, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_WRITE] = { "write", "START+LENGTH",
@@ -79,6 +89,10 @@ static const struct option_row rows[] = {
 	[ROW_METHOD] = { "method", "METHOD",
 			 "io_uring or sync, by threads (default: both in turn)" },
 	[ROW_SEED] = { "seed", "N", "N selects all choices (default: 1)" },
+	[ROW_PREPARE] = { "prepare", "STATE",
+			  "write until the power is cut, and note it in STATE" },
+	[ROW_AFTER] = { "after", "STATE",
+			"judge what the cut has left, by that file" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -134,10 +148,17 @@ static int take(size_t row, const char *argument, void *context)
 		return options_choose("method", argument, round_methods,
 				      METHOD_NR, &options->method);
 	case ROW_SEED:
+		options->seeded = true;
 		if (parse_position(argument, &options->seed))
 			return 0;
 		return options_refuse("seed", argument,
 				      "must be a whole number");
+	case ROW_PREPARE:
+		options->prepare = argument;
+		return 0;
+	case ROW_AFTER:
+		options->after = argument;
+		return 0;
 	case ROW_JSON:
 		options->json = true;
 		return 0;
@@ -173,7 +194,7 @@ static uint32_t memory_alignment(int fd, uint32_t logical)
 static int find_area(const struct conform_options *options,
 		     const struct device *device, struct rounds_options *rounds)
 {
-	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT, end, least;
+	uint64_t have = device->sectors << ALIGN_SECTOR_SHIFT, end, least, most;
 	uint64_t start = options->area.start;
 	uint32_t offset = 0, block = options->block;
 
@@ -187,8 +208,9 @@ static int find_area(const struct conform_options *options,
 			      block, device->path, 2 * device->logical);
 		return ALIGNCTL_USAGE;
 	}
+	most = options->prepare ? AREA_MOST_CUT : AREA_MOST;
 	end = options->area.bytes ? start + options->area.bytes :
-	      have < AREA_MOST ? have : AREA_MOST;
+	      have < most ? have : most;
 	if (end > have) {
 		message_error("--write %s: %s has %" PRIu64 " bytes; name an area in it",
 			      options->write, device->path, have);
@@ -218,7 +240,6 @@ static int examine(const struct conform_options *options,
 	uint64_t began_ns, i, faulty = 0;
 	int status = ALIGNCTL_FINE, restored = ALIGNCTL_FINE;
 
-	rounds->memory = memory_alignment(rounds->fd, device->logical);
 	interrupt_catch();
 	if (options->save)
 		status = saved_make(rounds->fd, device->path, rounds->start,
@@ -255,48 +276,113 @@ static int examine(const struct conform_options *options,
 	return restored > status ? restored : status;
 }
 
+/* Return the row of the first option that was given; @nr: none was. */
+static size_t first_given(const bool *given, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (given[i])
+			return i;
+	return nr;
+}
+
+/*
+ * Refuse what does not go with --prepare or --after. Return: enum alignctl_exit,
+ * reported.
+ */
+static int check_cut(const struct conform_options *options)
+{
+	bool given[ROW_JSON] = {
+		[ROW_KIND] = options->kind < KIND_NR,
+		[ROW_METHOD] = options->method < METHOD_NR,
+	};
+	size_t first = first_given(given, ROW_JSON);
+
+	if (options->prepare && first < ROW_JSON) {
+		message_error("--%s: does not go with --prepare, which sends all kinds of requests by io_uring",
+			      rows[first].name);
+		return ALIGNCTL_USAGE;
+	}
+	given[ROW_WRITE] = options->write;
+	given[ROW_BLOCK] = options->block;
+	given[ROW_TIME] = options->seconds;
+	given[ROW_ROUNDS] = options->rounds;
+	given[ROW_DEPTH] = options->depth;
+	given[ROW_SEED] = options->seeded;
+	given[ROW_PREPARE] = options->prepare;
+	first = first_given(given, ROW_JSON);
+	if (options->after && first < ROW_JSON) {
+		message_error("--%s: does not go with --after, which takes it from STATE",
+			      rows[first].name);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/* Write to the area: rounds, or requests before a power cut. */
+static int write_area(const struct conform_options *options,
+		      const struct conform_cut *cut,
+		      const struct device *device)
+{
+	struct rounds_options rounds = {
+		.path = device->path, .seed = options->seed,
+		.rounds = options->rounds, .kind = options->kind,
+		.method = (enum round_method)options->method,
+		.cells = options->depth ? (unsigned int)options->depth :
+					  DEFAULT_CELLS,
+	};
+	struct overwrite overwrite = {
+		.device = device, .verb = "conform", .named_by = "DEV is",
+		.force = options->force, .ask = true, .keeps = options->save,
+	};
+	int result = find_area(options, device, &rounds);
+
+	if (!result && options->prepare)
+		result = conform_cut_place(cut, device);
+	overwrite.end = rounds.start + rounds.bytes;
+	if (!result)
+		result = overwrite_guard(&overwrite);
+	if (!result)
+		result = overwrite_open(device, O_RDWR | O_DIRECT,
+					!overwrite.force, "", &rounds.fd);
+	if (result)
+		return result;
+	rounds.memory = memory_alignment(rounds.fd, device->logical);
+	result = options->prepare ? conform_cut_prepare(cut, device, &rounds) :
+				    examine(options, device, &rounds);
+	close(rounds.fd);
+	return result;
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct conform_options options = { .seed = 1, .kind = KIND_NR,
 					   .method = METHOD_NR };
-	struct rounds_options rounds = { 0 };
+	struct conform_cut cut;
 	struct device device;
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	result = check_cut(&options);
+	if (result)
+		return result;
 	result = device_open(&device, argv[first]);
 	if (result)
 		return result;
-	rounds = (struct rounds_options) {
-		.path = device.path, .seed = options.seed,
-		.rounds = options.rounds, .kind = options.kind,
-		.method = (enum round_method)options.method,
-		.cells = options.depth ? (unsigned int)options.depth :
-					 DEFAULT_CELLS,
+	cut = (struct conform_cut) {
+		.prepare = options.prepare, .after = options.after,
+		.save = options.save, .force = options.force,
+		.seconds = options.seconds, .json = options.json,
 	};
-	result = find_area(&options, &device, &rounds);
-	if (!result) {
-		struct overwrite overwrite = {
-			.device = &device, .verb = "conform",
-			.named_by = "DEV is", .force = options.force,
-			.ask = true, .keeps = options.save,
-			.end = rounds.start + rounds.bytes,
-		};
-
-		result = overwrite_guard(&overwrite);
-		if (!result)
-			result = overwrite_open(&device, O_RDWR | O_DIRECT,
-						!overwrite.force, "",
-						&rounds.fd);
-	}
-	if (!result) {
-		result = examine(&options, &device, &rounds);
-		close(rounds.fd);
-	}
+	result = options.after ? conform_cut_after(&cut, &device) :
+				 write_area(&options, &cut, &device);
 	device_close(&device);
-	interrupt_obey();
+	/* a signal is the usual end of --prepare */
+	if (!options.prepare)
+		interrupt_obey();
 	return result;
 }
 

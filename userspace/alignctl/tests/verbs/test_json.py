@@ -27,6 +27,9 @@ DOCUMENTS = {
     "plan": (["plan", "w512"], "JSON OF PLAN"),
     "fleet": (["fleet", "SAVED"], "JSON OF FLEET"),
     "conform": (["conform", "DISK", "--rounds", "20", "--write", "0+4M", "--depth", "2"], "JSON OF CONFORM"),
+    "conform --prepare": (["conform", "DISK", "--prepare", "CUT", "--rounds", "20", "--write", "0+4M", "--depth", "2"],
+                          "JSON OF CONFORM --PREPARE"),
+    "conform --after": (["conform", "DISK", "--after", "CUT"], "JSON OF CONFORM --AFTER"),
     "convert": (["convert", "TRACE", "--output", "NEW"], "JSON OF CONVERT"),
     "replay": (["replay", "w512", "--on", "DISK", "--count", "5"], "JSON OF REPLAY"),
     "replay --dry-run": (["replay", "w512", "--on", "DISK", "--count", "5", "--dry-run"], "JSON OF REPLAY"),
@@ -52,14 +55,14 @@ def format_in_manual(heading):
 
 
 @pytest.fixture
-def words(disk, tmp_path):
-    """The words of a command, with files to work on."""
+def words(disk, tmp_path, memory):
+    """The words of a command, with files to work on; CUT is on another disk than DISK."""
     other, trace = tmp_path / "other", tmp_path / "trace.csv"
     with open(other, "wb") as file:
         file.truncate(disk.stat().st_size)
     trace.write_text("op,offset,bytes\nwrite,0,4096\nread,0,4096\n")
     files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "NEW": tmp_path / "new",
-             "SAVED": tmp_path / "saved.json"}
+             "SAVED": tmp_path / "saved.json", "CUT": memory / "state"}
     return lambda arguments: [files.get(word, word) for word in arguments]
 
 
@@ -73,6 +76,8 @@ def test_a_document_begins_with_the_format_that_the_manual_names(words, machine,
     arguments, heading = DOCUMENTS[name]
     if name == "replay --check":
         assert alignctl(*words(DOCUMENTS["replay TRACE"][0])).returncode == FINE
+    if name == "conform --after":
+        assert alignctl(*words(DOCUMENTS["conform --prepare"][0])).returncode == FINE
     environment = {**os.environ, "ALIGNCTL_SYSROOT": str(machine[0])} if arguments[0] in ("list", "stats") else None
     if "SAVED" in arguments:
         words(["SAVED"])[0].write_text(alignctl("stats", "--json", env=environment).stdout)

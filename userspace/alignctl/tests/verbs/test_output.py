@@ -31,6 +31,7 @@ PRINTED = [
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],
     ["fleet", "SAVED"], ["fleet", "SAVED", "--json"],
     *(["conform", "DISK", "--rounds", "20", "--write", "0+4M", "--depth", "2", *more] for more in ([], ["--json"])),
+    *(["conform", "DISK", "--after", "CUT", *more] for more in ([], ["--json"])),
     *(["replay", source, "--on", "DISK", *more] for source in ("w512", "TRACE")
       for more in ([], ["--json"], ["--dry-run"], ["--dry-run", "--json"])),
     ["replay", "db-read", "--on", "DISK", "--count", "20"],
@@ -44,16 +45,22 @@ PRINTED = [
 
 
 @pytest.fixture
-def command(disk, tmp_path, machine):
-    """The words of a command with files to work on, and a machine with one align device in its environment."""
+def command(disk, tmp_path, memory, machine):
+    """
+    The words of a command with files to work on, CUT on another disk than DISK, and a machine with one align device in its
+    environment.
+    """
     other, trace, saved = tmp_path / "other", tmp_path / "trace.csv", tmp_path / "saved.json"
     with open(other, "wb") as file:
         file.truncate(disk.stat().st_size)
     trace.write_text("op,offset,bytes\nwrite,0,4096\nread,0,4096\n")
     saved.write_text(alignctl("stats", "--json", env=environment(["stats"], machine)).stdout)
-    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "SAVED": saved}
+    files = {"DISK": disk, "OTHER": other, "TRACE": trace, "STATE": tmp_path / "state", "SAVED": saved,
+             "CUT": memory / "state"}
 
     def words(arguments):
+        if "CUT" in arguments:
+            alignctl("conform", disk, "--prepare", files["CUT"], "--rounds", 20, "--write", "0+4M")
         runs = "w512" in arguments and arguments[0] in ("replay", "verify")
         few = ["--count", "20"] if runs and "--count" not in arguments else []
         return [ALIGNCTL, *(str(files.get(word, word)) for word in arguments), *few]
