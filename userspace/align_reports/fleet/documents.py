@@ -51,7 +51,8 @@ class Extra:
 class Counted:
     """Touches that cost a read, counted in a time; seconds: None where that is not known.
 
-    lower: the devices that the touches went to; modes: of its targets; extra: of each size of blocks, as far as known
+    lower: the devices that the touches went to; modes: of its targets; extra: of each size of blocks, as far as known;
+    misaligned: number of writes, write-zeroes among them, that arrived with touches; None: not known
     """
 
     device: str | None
@@ -60,6 +61,12 @@ class Counted:
     seconds: Fraction | None
     modes: tuple[str, ...] = ()
     extra: tuple[Extra, ...] = ()
+    misaligned: int | None = None
+
+    @property
+    def turns(self) -> int:
+        """Return the number of writes that cost a read, which is at most that of their touches."""
+        return self.touches if self.misaligned is None else min(self.touches, self.misaligned)
 
     @property
     def a_day(self) -> Fraction | None:
@@ -160,6 +167,12 @@ def _inner(value: Any, *keys: str) -> Any:
     return value
 
 
+def _misaligned(counters: dict[str, Any]) -> int | None:
+    """Return the misaligned writes of counters that have them, with write-zeroes, which an older document may lack."""
+    writes, zeroes = _known(counters.get("writes_misaligned")), _known(counters.get("write_zeroes_misaligned", 0))
+    return None if writes is None or zeroes is None else writes + zeroes
+
+
 def _known(value: Any) -> int | None:
     """Return a count that need not be there; None for what is no count of 64 bits."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT else None
@@ -226,7 +239,8 @@ def _stats(document: dict[str, Any]) -> Document:
         counters = _member(device, "counters", dict, name)
         # What was avoided costs no read; what was lost failed; what is pending is not known yet.
         touches = _count(counters, "rmw_host", name) + _count(counters, "rmw_drive", name)
-        found.counted.append(Counted(name, lower, touches, seconds, modes, _stats_extra(targets, counters, touches)))
+        found.counted.append(Counted(name, lower, touches, seconds, modes, _stats_extra(targets, counters, touches),
+                                     _misaligned(counters)))
         faults = {GONE: "is no longer there, below" if any(target.get("device_gone") is True for target in targets) else "",
                   DEGRADED: "has held blocks that cannot be written" if
                   isinstance(device.get("derived"), dict) and device["derived"].get("degraded") is True else ""}
@@ -241,7 +255,7 @@ def _plan(document: dict[str, Any], device: str | None) -> Document:
     found = Document("plan")
     touches = _count(document, "touches_expected", "the document")
     found.counted.append(Counted(device, (), touches, _seconds(document.get("seconds"), "the document"),
-                                 extra=_plan_extra(document, touches)))
+                                 extra=_plan_extra(document, touches), misaligned=_misaligned(document)))
     for row in _member(document, "by_process", list, "the document") if "by_process" in document else []:
         # null: the trace does not tell
         if isinstance(row, dict) and isinstance(row.get("comm"), str):
@@ -301,6 +315,7 @@ def _intervals(answers: list[Document]) -> Document:
                 one.device, one.lower, before.touches + one.touches,
                 Fraction(before.seconds or 0) + Fraction(one.seconds or 0), one.modes,
                 tuple(Extra(extra.unit, extra.bytes + more.bytes, extra.at_most or more.at_most) for extra in before.extra
-                      if (more := one.extra_of(extra.unit))))
+                      if (more := one.extra_of(extra.unit))),
+                None if before.misaligned is None or one.misaligned is None else before.misaligned + one.misaligned)
     joined.findings, joined.counted = list(findings), list(devices.values())
     return joined

@@ -2,9 +2,9 @@
 """What misaligned writes cost in units that people budget: time of disks that rotate, and bytes that SSDs write.
 
 Both are modelled and not measured. A disk that is sent a part of a physical block reads the block and writes it one
-revolution later, so each touch costs one. That is rather too much: two touches of one write share a revolution, and a
-drive may collect writes in its cache. An SSD writes its whole unit where only a part was sent. No figure is made of what
-is not known: how fast a disk rotates, if at all, and the unit of an SSD.
+revolution later, so each write that has touches costs one. A disk that reads each block in a turn of its own needs twice
+that for a write of two touches, and one that collects a stream in its cache a fraction. An SSD writes its whole unit where
+only a part was sent. No figure is made of what is not known: how fast a disk rotates, if at all, and the unit of an SSD.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from .documents import DAY_S, Counted, a_day
+from .documents import DAY_S, Counted
 
 MINUTE_S = 60
 
@@ -63,11 +63,11 @@ def together(parts: Iterable[Modelled]) -> Modelled:
 def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None) -> Modelled:
     """Return what the touches of a device cost. rpm: 0: it does not rotate; None: not known"""
     timed = [each for each in counted if each.seconds is not None]
-    touches = a_day(timed)
-    if touches is None:
+    if not timed:
         return NOTHING
     if rpm:
-        return Modelled(disk_seconds=touches * MINUTE_S / rpm, disks=1)
+        turns = sum((each.turns * DAY_S / each.seconds for each in timed if each.seconds), Fraction(0))
+        return Modelled(disk_seconds=turns * MINUTE_S / rpm, disks=1)
     extra = [each.extra_of(unit) for each in timed] if rpm == 0 and unit else [None]
     known = [each for each in extra if each is not None]
     if len(known) < len(extra):

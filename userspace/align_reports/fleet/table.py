@@ -23,9 +23,9 @@ MEANINGS = {
     "RANK": "by what misaligned writes cost a day, then by the findings of each grade, then by name",
     "TOUCHES/DAY": "partial touches of physical blocks a day that cost a read: of stats, in its intervals (what is avoided "
                    "is not in it); else of plan, in its recording. Not known where no document has a time",
-    "DISK-S/DAY": "seconds a day that disks spend on it, modelled: each touch costs a revolution, as fast as was measured "
-                  "or the drive says. That is rather too much: two touches of one write share a revolution, and a drive that "
-                  "collects writes in its cache needs less",
+    "DISK-S/DAY": "seconds a day that disks spend on it, modelled: each write with touches costs a revolution, as fast as was "
+                  "measured or the drive says. A drive that reads two blocks in two turns needs up to twice that, one that "
+                  "collects a stream in its cache much less",
     "DISK-TIME": "the same as a share of the time of the disk",
     "EXTRA/DAY": "bytes a day that SSDs write and nobody sent, modelled: the whole unit for each part of it that was sent. "
                  "<= if only an upper bound is known",

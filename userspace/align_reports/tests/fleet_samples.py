@@ -42,13 +42,13 @@ def check(findings=(), disks=(("sda", MODELS[0]),), **more):
 
 
 def stats(devices, seconds=None, **more):
-    """The document of a host. devices: {name: (lower device, mode, rmw_host, rmw_drive)}, with write_bytes and
-    sent_block_bytes besides where the module counts them; seconds: of its interval."""
+    """The document of a host. devices: {name: (lower device, mode, rmw_host, rmw_drive)}, with write_bytes,
+    sent_block_bytes and misaligned writes besides where the module counts them; seconds: of its interval."""
     rows = [{"name": name, "dm": "dm-0", "epoch": 1,
              "targets": [{"index": 0, "mode": mode, "physical_block_size": BLOCK, "alignment_offset": 0, "device": lower,
                           "device_gone": False}],
              "counters": {"rmw_expected": host + drive + 5, "rmw_avoided": 5, "rmw_host": host, "rmw_drive": drive,
-                          **dict(zip(("write_bytes", "sent_block_bytes"), bytes_, strict=False))},
+                          **dict(zip(("write_bytes", "sent_block_bytes", "writes_misaligned"), bytes_, strict=False))},
              "derived": {"balanced": True, "degraded": False},
              **({} if seconds is None else {"interval": {"time": 1, "seconds": seconds}})}
             for name, (lower, mode, host, drive, *bytes_) in devices.items()]
@@ -96,7 +96,7 @@ def random_host(source):
                                      for _ in range(source.randrange(3))}, disks)
     if source.random() < 0.5:
         devices = {f"align-{disk}": (f"{disk}1", source.choice(("report", "pad")), source.randrange(3), source.randrange(20),
-                                     *source.choice(((), (4096, 8192)))) for disk, *_ in disks}
+                                     *source.choice(((), (4096, 8192), (4096, 8192, source.randrange(20))))) for disk, *_ in disks}
         files["stats.json"] = stats(devices, source.choice((None, 7, 60.003251, 1)))
     for disk, *_ in disks:
         if source.random() < 0.3:

@@ -47,9 +47,29 @@ def modelled(fleet, files):
     # the slowest that a drive can say
     (1025, 58536.585, 0.677507),
 ])
-def test_a_touch_costs_a_disk_that_rotates_one_revolution(fleet, rpm, seconds, share):
+def test_a_touch_costs_a_disk_that_rotates_one_revolution_where_its_write_is_not_known(fleet, rpm, seconds, share):
     files = {"a/check.json": disk(4096, rpm), "a/stats.json": stats({"x": ("sda1", "report", 0, 10**6)}, DAY)}
     assert modelled(fleet, files) == (seconds, share, None, False)
+
+
+@pytest.mark.parametrize("misaligned, zeroes, turns", [
+    # 240 touches of 120 writes, of 240, of some whose touches a mode has avoided, and of 100 writes and 20 write-zeroes
+    (120, 0, 120), (240, 0, 240), (900, 0, 240), (100, 20, 120),
+    # what is no count is not known
+    (-1, 0, 240), (1.5, 0, 240), (120, None, 240)])
+def test_a_write_costs_a_disk_one_revolution_for_both_of_its_touches(fleet, misaligned, zeroes, turns):
+    document = stats({"x": ("sda1", "report", 40, 200, 4096, 8192, misaligned)}, DAY)
+    document["devices"][0]["counters"]["write_zeroes_misaligned"] = zeroes
+    recorded = plan(240, DAY) | {"writes_misaligned": misaligned, "write_zeroes_misaligned": zeroes}
+    for name, counted in (("stats", document), ("plan-sda", recorded)):
+        files = {"a/check.json": disk(4096, 7200), f"a/{name}.json": counted}
+        assert modelled(fleet, files) == (pytest.approx(turns / 120), pytest.approx(turns / 120 / DAY, abs=1e-6), None, False)
+
+
+def test_the_writes_of_intervals_are_added(fleet):
+    lines = "\n".join(json.dumps(stats({"x": ("sda1", "report", 0, 2 * writes, 512, 4096, writes)}, DAY / 2))
+                      for writes in (120, 360))
+    assert modelled(fleet, {"a/check.json": disk(4096, 7200), "a/stats.json": lines})[0] == 4
 
 
 def test_the_unit_of_a_disk_that_rotates_need_not_be_known(fleet):
@@ -156,14 +176,14 @@ def test_the_tables_and_the_page_have_the_same_figures(fleet, tmp_path):
     assert re.search(r" 7 +not known +not known +not known +report", devices["disks", "sdc"])
     assert re.search(r" 1 +- +- +3\.5 KiB +report", devices["ssds", "sda"])
     html = page.read_text()
-    assert "3 (2 of 3)" in html and "each touch costs a revolution" in html
+    assert "3 (2 of 3)" in html and "each write with touches costs a revolution" in html
 
 
 def independent(files, name):
     """Count a host anew from its documents, device by device: (disk-seconds, disks, extra bytes, ssds, unknown)."""
     mine = {path.partition("/")[2]: document for path, document in files.items() if path.startswith(f"{name}/")}
     disks = {row["name"]: row["unit"] for row in mine.get("check.json", {"devices": []})["devices"] if not row["lies_on"]}
-    days = {}   # device: [(touches a day, {unit: extra bytes a day})]
+    days = {}   # device: (revolutions a day, extra bytes a day)
     for row in mine.get("stats.json", {"devices": []})["devices"]:
         if "interval" in row:
             times = Fraction(DAY) / Fraction(str(row["interval"]["seconds"]))
@@ -171,18 +191,19 @@ def independent(files, name):
             touches = counters["rmw_host"] + counters["rmw_drive"]
             extra = counters["sent_block_bytes"] - counters["write_bytes"] if "write_bytes" in counters else touches * 4096
             lower = row["targets"][0]["device"]
-            days[lower.rstrip("1") if lower.rstrip("1") in disks else lower] = (touches * times, extra * times)
+            turns = min(touches, counters.get("writes_misaligned", touches))
+            days[lower.rstrip("1") if lower.rstrip("1") in disks else lower] = (turns * times, extra * times)
     if not days:
         for file, document in mine.items():
             if file.startswith("plan-") and document["seconds"]:
                 times = Fraction(DAY) / Fraction(str(document["seconds"]))
                 days[file[5:-5]] = (document["touches_expected"] * times, document["touches_expected"] * 4096 * times)
     seconds, extra, count = [], [], 0
-    for device, (touches, more) in days.items():
+    for device, (turns, more) in days.items():
         known = disks.get(device)
         rpm = known and known["rotation"] and known["rotation"]["rpm"]
         if rpm:
-            seconds.append(touches * 60 / rpm)
+            seconds.append(turns * 60 / rpm)
         elif rpm == 0 and known["bytes"] == 4096:
             extra.append(more)
         else:
