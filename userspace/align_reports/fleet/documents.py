@@ -87,8 +87,8 @@ def a_day(parts: Iterable[Counted]) -> Fraction | None:
 class Document:
     """What a file says.
 
-    disks: model of each disk, None if not known; rpm, units: of each disk of which they are known; rpm 0: it does not
-    rotate; below: names of the devices that a device lies on;
+    disks: model of each disk, None if not known; rpm, units, rated: of each disk of which they are known; rpm 0: it does
+    not rotate; rated: bytes that an SSD is rated to be written in its life; below: names of the devices that a device lies on;
     writers: touches by process, of a plan
     """
 
@@ -97,6 +97,7 @@ class Document:
     disks: dict[str, str | None] = field(default_factory=dict)
     rpm: dict[str, Fraction] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
+    rated: dict[str, int] = field(default_factory=dict)
     below: dict[str, list[str]] = field(default_factory=dict)
     counted: list[Counted] = field(default_factory=list)
     writers: Counter[str] = field(default_factory=Counter)
@@ -194,6 +195,8 @@ def _check(document: dict[str, Any]) -> Document:
                 found.rpm[name] = Fraction(str(rpm))
             if unit is not None:
                 found.units[name] = unit
+            if rated := _known(_inner(device, "unit", "rated_writes", "bytes")):
+                found.rated[name] = rated
     for finding in _member(document, "findings", list, "the document"):
         code = _text(finding, "finding", "a finding")
         found.findings.append(Finding(code, _text(finding, "device", code), _text(finding, "text", code),

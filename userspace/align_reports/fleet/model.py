@@ -16,6 +16,7 @@ from fractions import Fraction
 from .documents import DAY_S, Counted
 
 MINUTE_S = 60
+YEAR_DAYS = 365
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,8 @@ class Modelled:
 
     disk_seconds: time of the disks that rotate, None if it is known of none; disks: number of these
     extra: bytes that SSDs write and nobody sent, likewise; at_most: it is an upper bound; ssds: number of these
+    worn: share of the writes that an SSD is rated for in its life, by the extra bytes of a year; of several SSDs, the
+    greatest; None: of none is it known what it is rated for
     unknown: number of devices whose touches a day are known, and neither of the two
     """
 
@@ -33,6 +36,7 @@ class Modelled:
     at_most: bool = False
     ssds: int = 0
     unknown: int = 0
+    worn: Fraction | None = None
 
     @property
     def share(self) -> Fraction | None:
@@ -48,6 +52,10 @@ def _plus(one: Fraction | None, other: Fraction | None) -> Fraction | None:
     return one if other is None else other if one is None else one + other
 
 
+def _greatest(one: Fraction | None, other: Fraction | None) -> Fraction | None:
+    return one if other is None else other if one is None else max(one, other)
+
+
 def together(parts: Iterable[Modelled]) -> Modelled:
     """Add what devices cost."""
     whole = NOTHING
@@ -56,11 +64,11 @@ def together(parts: Iterable[Modelled]) -> Modelled:
             continue
         whole = Modelled(_plus(whole.disk_seconds, part.disk_seconds), whole.disks + part.disks,
                          _plus(whole.extra, part.extra), whole.at_most or part.at_most, whole.ssds + part.ssds,
-                         whole.unknown + part.unknown)
+                         whole.unknown + part.unknown, _greatest(whole.worn, part.worn))
     return whole
 
 
-def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None) -> Modelled:
+def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None, rated: int | None = None) -> Modelled:
     """Return what the touches of a device cost. rpm: 0: it does not rotate; None: not known"""
     timed = [each for each in counted if each.seconds is not None]
     if not timed:
@@ -73,4 +81,6 @@ def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None
     if len(known) < len(extra):
         return Modelled(unknown=1)
     a_day_of = (each.bytes * DAY_S / part.seconds for each, part in zip(known, timed, strict=True) if part.seconds)
-    return Modelled(extra=sum(a_day_of, Fraction(0)), at_most=any(each.at_most for each in known), ssds=1)
+    day = sum(a_day_of, Fraction(0))
+    return Modelled(extra=day, at_most=any(each.at_most for each in known), ssds=1,
+                    worn=day * YEAR_DAYS / rated if rated else None)

@@ -98,7 +98,7 @@ def rank_key(entry: Entry) -> tuple[Any, ...]:
 
 @dataclass
 class Host(Entry):
-    """A host. rank: from 1; documents: kinds that it has; disks: {name: model}; rpm, units: as in documents;
+    """A host. rank: from 1; documents: kinds that it has; disks: {name: model}; rpm, units, rated: as in documents;
     source: kind that counted the touches."""
 
     rank: int = 0
@@ -106,6 +106,7 @@ class Host(Entry):
     disks: dict[str, str | None] = field(default_factory=dict)
     rpm: dict[str, Fraction] = field(default_factory=dict)
     units: dict[str, int] = field(default_factory=dict)
+    rated: dict[str, int] = field(default_factory=dict)
     devices: list[Entry] = field(default_factory=list)
     source: str | None = None
     writers: Counter[str] = field(default_factory=Counter)
@@ -162,7 +163,8 @@ def _devices(host: Host, below: dict[str, list[str]]) -> list[Entry]:
         lower = part.lower or ((part.device,) if part.device else ())
         entry(lower[0] if len(lower) == 1 else part.device, lower).counted.append(part)
     for name, each in entries.items():
-        each.modelled = of_device(each.counted, host.rpm.get(name or ""), host.units.get(name or ""))
+        each.modelled = of_device(each.counted, host.rpm.get(name or ""), host.units.get(name or ""),
+                                  host.rated.get(name or ""))
     return sorted(entries.values(), key=rank_key)
 
 
@@ -188,6 +190,7 @@ def host_of(name: str, documents: Iterable[Document]) -> Host:
         host.writers.update(each.writers)
     host.rpm = _agreed(each.rpm for each in ordered)
     host.units = _agreed(each.units for each in ordered)
+    host.rated = _agreed(each.rated for each in ordered)
     findings = {finding for each in ordered for finding in each.findings}
     host.findings = sorted(findings, key=lambda f: (f.device, f.code, f.text, f.note))
     host.documents = sorted({each.kind for each in ordered})

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from operator import attrgetter
 
 from ..page import Heading
 from ..table import number, rate, size_name
@@ -29,6 +30,8 @@ MEANINGS = {
     "DISK-TIME": "the same as a share of the time of the disk",
     "EXTRA/DAY": "bytes a day that SSDs write and nobody sent, modelled: the whole unit for each part of it that was sent. "
                  "<= if only an upper bound is known",
+    "RATED/YEAR": "the same bytes in a year as a share of all that the SSD is rated to be written, by the host's hwdb; of "
+                  "several SSDs the greatest share",
     "(1 of 2)": "behind a sum: of so many devices; of the others the rotation, or the unit of an SSD, is not known",
     "FROM": "the document that the touches are from",
     "SHIFT": "findings of check of places that are shifted: each block that is written there lies in two physical ones",
@@ -80,15 +83,25 @@ def extra(entry: Entry) -> str:
                found.unknown)
 
 
+def worn(entry: Entry) -> str:
+    found = entry.modelled
+    most = "<= " if found.at_most else ""
+    if found.worn is None:
+        return UNKNOWN if found.ssds or found.unknown else NONE
+    return f"{most}{rate(100 * float(found.worn))} %"
+
+
 # What touches cost in other units, in columns that are there only if a row has a figure.
-DISK_SECONDS, DISK_TIME, EXTRA = Heading("DISK-S/DAY"), Heading("DISK-TIME"), Heading("EXTRA/DAY")
-MODELLED = {DISK_SECONDS: disk_seconds, DISK_TIME: disk_time, EXTRA: extra}
+DISK_SECONDS, DISK_TIME = Heading("DISK-S/DAY"), Heading("DISK-TIME")
+EXTRA, WORN = Heading("EXTRA/DAY"), Heading("RATED/YEAR")
+MODELLED = {DISK_SECONDS: disk_seconds, DISK_TIME: disk_time, EXTRA: extra, WORN: worn}
 
 
 def _modelled(entries: list[Entry], *headings: Heading) -> tuple[tuple[Heading, ...], list[list[str]]]:
     """Return those of the columns that have a figure, and their cells for each entry."""
+    figure = {EXTRA: attrgetter("extra"), WORN: attrgetter("worn")}
     shown = tuple(heading for heading in headings if any(
-        (each.modelled.extra if heading is EXTRA else each.modelled.disk_seconds) is not None for each in entries))
+        figure.get(heading, attrgetter("disk_seconds"))(each.modelled) is not None for each in entries))
     return shown, [[MODELLED[heading](each) for heading in shown] for each in entries]
 
 
@@ -110,7 +123,7 @@ def _first(host: Host) -> str:
 
 
 def hosts(fleet: Fleet) -> View:
-    shown, cells = _modelled([*fleet.hosts], DISK_SECONDS, EXTRA)
+    shown, cells = _modelled([*fleet.hosts], DISK_SECONDS, EXTRA, WORN)
     return View("hosts", (Heading("RANK"), Heading("HOST", title=True), COST, *shown, Heading("FROM", word=True), *COUNTS,
                           Heading("NOTES"), Heading("FIRST", word=True)),
                 [[number(host.rank), host.name or "", cost(host.cost), *modelled, host.source or NONE, *_counts(host),
@@ -119,7 +132,7 @@ def hosts(fleet: Fleet) -> View:
 
 def devices(fleet: Fleet) -> View:
     rows = fleet.devices()
-    shown, cells = _modelled(rows, DISK_SECONDS, DISK_TIME, EXTRA)
+    shown, cells = _modelled(rows, DISK_SECONDS, DISK_TIME, EXTRA, WORN)
     return View("devices", (Heading("HOST", title=True), Heading("DEVICE", title=True), Heading("MODEL", word=True), COST,
                             *shown, Heading("MODE", word=True), *COUNTS, Heading("FINDINGS", word=True)),
                 [[each.host, each.name or UNKNOWN, each.model or UNKNOWN, cost(each.cost), *modelled,
@@ -129,7 +142,7 @@ def devices(fleet: Fleet) -> View:
 
 def models(fleet: Fleet) -> View:
     rows = fleet.models()
-    shown, cells = _modelled([each for each, _, _ in rows], DISK_SECONDS, EXTRA)
+    shown, cells = _modelled([each for each, _, _ in rows], DISK_SECONDS, EXTRA, WORN)
     return View("models", (Heading("MODEL", title=True), Heading("DISKS"), Heading("HOSTS"), COST, *shown, *COUNTS),
                 [[each.name or UNKNOWN, number(disks), number(on), cost(each.cost), *modelled, *_counts(each)]
                  for (each, disks, on), modelled in zip(rows, cells, strict=True)])

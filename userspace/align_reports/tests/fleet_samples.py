@@ -11,10 +11,11 @@ CONTENT = ("type", "partition_table", "unread", "data_start", "sector_size", "bl
            "file_system_bytes", "table_sector_size", "array_logical_block_size")
 
 
-def unit_of(unit, rpm, source="drive"):
-    """What check knows of a disk; rpm: 0: it does not rotate; None: nobody says."""
+def unit_of(unit, rpm, rated=None, source="drive"):
+    """What check knows of a disk; rpm: 0: it does not rotate; None: nobody says; rated: bytes, likewise."""
     return {"bytes": unit, "source": source, "confidence": "medium", "contradicted": False, "firmware": None, "disk": None,
-            "rotation": None if rpm is None else {"rpm": rpm, "source": source, "figure": "VPD page B1h"}, "claims": []}
+            "rotation": None if rpm is None else {"rpm": rpm, "source": source, "figure": "VPD page B1h"}, "claims": [],
+            "rated_writes": None if rated is None else {"bytes": rated, "source": "hwdb", "figure": "ALIGNCTL_RATED_TBW"}}
 
 
 def device(name, kind, lies_on, model=None, shift=0, unit=None):
@@ -35,7 +36,7 @@ def finding(code, device, note=False):
 
 def check(findings=(), disks=(("sda", MODELS[0]),), **more):
     """The document of a host whose disks each have one partition. findings: of (code, device) or (code, device, note);
-    disks: (name, model), or with unit and rpm besides."""
+    disks: (name, model), or with unit and rpm besides, and rated writes."""
     devices = [row for name, model, *known in disks for row in (
         device(name, "disk", [], model, unit=unit_of(*known) if known else None), device(f"{name}1", "part", [name]))]
     return {"format": 1, "devices": devices, "findings": [finding(*each) for each in findings], **more}

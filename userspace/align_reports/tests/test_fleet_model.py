@@ -136,6 +136,46 @@ def test_the_intervals_of_a_device_are_added(fleet):
     assert modelled(fleet, {"a/check.json": disk(4096, 0), "a/stats.json": lines}) == (None, None, 4 * 4096 - 2 * 512, False)
 
 
+TB = 10**12
+
+
+def worn(rated, extra=365 * 4096, unit=4096, rpm=0):
+    """The share of rated writes, as JSON and in the table of devices, of an SSD that writes so many bytes too much in a year."""
+    touches = stats({"x": ("sda1", "report", 0, 9, 0, extra // 365)}, DAY)
+    return {"a/check.json": check((), [("sda", "M", unit, rpm, rated)]), "a/stats.json": touches}
+
+
+def test_extra_bytes_of_a_year_are_a_share_of_what_an_ssd_is_rated_for(fleet):
+    """1 GB a day is 365 GB a year, of 360 TB."""
+    files = worn(360 * TB, 365 * 10**9)
+    [host] = fleet(files, "--json")["hosts"]
+    assert host["modelled"]["share_of_rated_writes_per_year"] == round(0.365 / 360, 6)
+    for by in ("host", "device", "model"):
+        heading, row = (re.split(r" {2,}", line.strip()) for line in fleet(files, "--by", by).splitlines()[:2])
+        assert row[heading.index("RATED/YEAR")] == "0.1014 %"
+
+
+@pytest.mark.parametrize("files", [worn(None), worn(0), worn(-1), worn(1.5), worn("1"), worn(360 * TB, unit=16384),
+                                   worn(360 * TB, rpm=7200), worn(360 * TB, rpm=None)])
+def test_where_a_rating_or_the_extra_bytes_are_not_known_there_is_no_share(fleet, files):
+    [host] = fleet(files, "--json")["hosts"]
+    assert host["modelled"]["share_of_rated_writes_per_year"] is None
+    assert "RATED" not in fleet(files)
+
+
+def test_of_several_ssds_the_one_that_wears_most_is_told(fleet):
+    documents = {"a/check.json": check((), [("sda", "M", 4096, 0, 100 * TB), ("sdb", "M", 4096, 0, 10 * TB), ("sdc", "M", 4096, 0)]),
+                 "a/stats.json": stats({name: (f"sd{name}1", "report", 0, 1, 0, 10**9) for name in "abc"}, DAY)}
+    found = fleet(documents, "--json")
+    assert found["total"]["modelled"]["share_of_rated_writes_per_year"] == 0.0365
+    assert [row["modelled"]["share_of_rated_writes_per_year"] for row in found["hosts"][0]["devices"]] == [0.00365, 0.0365, None]
+
+
+def test_an_upper_bound_of_the_bytes_is_one_of_the_share(fleet):
+    files = {"a/check.json": check((), [("sda", "M", 4096, 0, TB)]), "a/stats.json": stats({"x": ("sda1", "report", 1, 99)}, DAY)}
+    assert re.search(r" <= 400 KiB +<= 0\.01495 % ", fleet(files))
+
+
 HOSTS = {
     "disks/check.json": check((), [("sda", "M", 4096, 7200), ("sdb", "M", 4096, 5400), ("sdc", "N", 4096, None)]),
     "disks/stats.json": stats({name: (f"sd{name}1", "report", 0, touches) for name, touches in (("a", 240), ("b", 90), ("c", 7))},
@@ -149,9 +189,9 @@ def test_a_sum_is_of_those_that_are_known_and_says_of_how_many(fleet):
     found = fleet(HOSTS, "--json")
     hosts = {host["host"]: host["modelled"] for host in found["hosts"]}
     # 240 / 120 s and 90 / 90 s
-    none = {"extra_bytes_per_day": None, "extra_bytes_at_most": False, "ssds": 0}
+    none = {"extra_bytes_per_day": None, "extra_bytes_at_most": False, "ssds": 0, "share_of_rated_writes_per_year": None}
     assert hosts["disks"] == {"disk_seconds_per_day": 3, "disks": 2, **none, "not_known": 1, "share_of_disk_time": None}
-    ssds = {"extra_bytes_per_day": 3584, "extra_bytes_at_most": False, "ssds": 1}
+    ssds = none | {"extra_bytes_per_day": 3584, "ssds": 1}
     assert hosts["ssds"] == {"disk_seconds_per_day": 1, "disks": 1, **ssds, "not_known": 0,
                              "share_of_disk_time": round(1 / DAY, 6)}
     assert found["total"]["modelled"] == {"disk_seconds_per_day": 4, "disks": 3, **ssds, "not_known": 1,

@@ -13,12 +13,12 @@
 /* The label device of what lies on more than one disk. */
 #define SEVERAL		"several"
 #define LABELS_MAX	10
-/* The figures of a disk that were not read: more would exceed its six series. */
-#define UNREAD_MAX	2
+/* The series of a disk, of which figures that were not read have what is left. */
+#define DISK_SERIES_MAX	6
 
 enum metric_id {
 	METRIC_BUILD, METRIC_TIME, METRIC_DISK, METRIC_PHYSICAL,
-	METRIC_REVOLUTION, METRIC_SHIFT, METRIC_FINDINGS, METRIC_UNREAD,
+	METRIC_REVOLUTION, METRIC_RATED, METRIC_SHIFT, METRIC_FINDINGS, METRIC_UNREAD,
 	METRIC_NR,
 };
 
@@ -48,6 +48,8 @@ static const struct metric metrics[METRIC_NR] = {
 		"physical block by which a disk and all on it is judged", false },
 	[METRIC_REVOLUTION] = { "revolution", "seconds",
 		"time in which a disk rotates once; 0: it does not rotate", false },
+	[METRIC_RATED] = { "rated_writes", "bytes",
+		"bytes that an SSD is rated to be written in its life", false },
 	[METRIC_SHIFT] = { "shift", "bytes",
 		"bytes from a boundary to the start of the worst layer", false },
 	[METRIC_FINDINGS] = { "findings", NULL,
@@ -204,9 +206,25 @@ static void add_revolution(struct audit *audit, const struct stack_layer *disk)
 		    labels);
 }
 
-/* Add a figure of a disk that was not read, if @nr of them leave room. */
+/* Add the writes that an SSD is rated for. Return: whether somebody says. */
+static bool add_rated(struct audit *audit, const struct stack_layer *disk)
+{
+	const struct unit_rated *rated = &disk->unit.rated;
+	const struct label labels[LABELS_MAX] = {
+		{ "device", disk->name },
+		{ "source", unit_source_name(rated->source) },
+	};
+	int64_t bytes;
+
+	if (!maybe_get(rated->bytes, &bytes))
+		return false;
+	add(audit, METRIC_RATED, (double)bytes, labels);
+	return true;
+}
+
+/* Add a figure of a disk that was not read, if @room is left, which shrinks. */
 static void add_unread(struct audit *audit, const struct stack_layer *disk,
-		       const char *figure, const char *why, size_t *nr)
+		       const char *figure, const char *why, size_t *room)
 {
 	const struct label labels[LABELS_MAX] = {
 		{ "device", disk->name },
@@ -216,10 +234,10 @@ static void add_unread(struct audit *audit, const struct stack_layer *disk,
 		{ "reason", why },
 	};
 
-	if (!why || *nr == UNREAD_MAX)
+	if (!why || !*room)
 		return;
 	add(audit, METRIC_UNREAD, 1, labels);
-	++*nr;
+	--*room;
 }
 
 static void add_disk(struct audit *audit, const struct stack_layer *disk,
@@ -246,18 +264,20 @@ static void add_disk(struct audit *audit, const struct stack_layer *disk,
 		{ serial ? "serial" : NULL, unit->serial },
 	};
 	const struct label name[LABELS_MAX] = { { "device", disk->name } };
-	size_t unread = 0, i;
+	/* the information, the block, the revolution and the shift */
+	size_t room = DISK_SERIES_MAX - 4, i;
 
 	add(audit, METRIC_DISK, 1, labels);
 	if (physical)
 		add(audit, METRIC_PHYSICAL, (double)maybe_or(block, 0), name);
 	add_revolution(audit, disk);
+	room -= add_rated(audit, disk);
 	for (i = 0; i < unit->nr; i++)
 		add_unread(audit, disk, unit->claim[i].figure,
-			   unit->claim[i].unread, &unread);
+			   unit->claim[i].unread, &room);
 	for (i = 0; i < unit->nr_rotations; i++)
 		add_unread(audit, disk, unit->rotation[i].figure,
-			   unit->rotation[i].unread, &unread);
+			   unit->rotation[i].unread, &room);
 }
 
 /* Shifts */

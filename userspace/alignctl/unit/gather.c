@@ -171,6 +171,15 @@ static void ask_hwdb(struct unit *unit)
 	if (maybe_known(answer.unit) || answer.wrong)
 		unit_claim(unit, UNIT_HWDB, HWDB_UNIT, answer.unit,
 			   UNIT_HIGH, answer.wrong);
+	if (maybe_known(answer.rated_override))
+		unit->rated = (struct unit_rated) {
+			answer.rated_override, UNIT_OVERRIDE,
+			HWDB_RATED_OVERRIDE,
+		};
+	else if (maybe_known(answer.rated))
+		unit->rated = (struct unit_rated) {
+			answer.rated, UNIT_HWDB, HWDB_RATED,
+		};
 }
 
 /* Take what was measured of this disk, which is never of another one. */

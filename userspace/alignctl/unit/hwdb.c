@@ -10,6 +10,10 @@
 #include "unit/decode.h"
 #include "unit/hwdb.h"
 
+#define TERABYTE	INT64_C(1000000000000)
+/* More than any drive is rated for, terabytes. */
+#define RATED_MAX	1000000U
+
 /* Return a name as a part of a key, for free(). */
 static char *part(const char *name)
 {
@@ -48,18 +52,49 @@ char *hwdb_value(const char *name, const char *value, struct maybe *bytes)
 			      name, value ? value : "", DECODE_BLOCK_MAX);
 }
 
+char *hwdb_rated_value(const char *name, const char *value,
+		       struct maybe *bytes)
+{
+	const char *at = value;
+	uint64_t number;
+
+	if (at && decimal_read(&at, RATED_MAX, &number) && !*at && number) {
+		*bytes = maybe_of((int64_t)number * TERABYTE);
+		return NULL;
+	}
+	return message_format("%s=%s in udev's hwdb is no number of terabytes from 1 to %u",
+			      name, value ? value : "", RATED_MAX);
+}
+
 /* Take one property. */
 static void take(struct hwdb_answer *answer, const char *name,
 		 const char *value)
 {
-	struct maybe *bytes = !strcmp(name, HWDB_UNIT) ? &answer->unit :
-		!strcmp(name, HWDB_OVERRIDE) ? &answer->override : NULL;
-	char *wrong = bytes ? hwdb_value(name, value, bytes) : NULL;
+	const struct {
+		const char *name;
+		struct maybe *bytes;
+		char *(*read)(const char *name, const char *value,
+			      struct maybe *bytes);
+	} properties[] = {
+		{ HWDB_UNIT, &answer->unit, hwdb_value },
+		{ HWDB_OVERRIDE, &answer->override, hwdb_value },
+		{ HWDB_RATED, &answer->rated, hwdb_rated_value },
+		{ HWDB_RATED_OVERRIDE, &answer->rated_override,
+		  hwdb_rated_value },
+	};
+	size_t i;
 
-	if (!wrong)
-		return;
-	free(answer->wrong);
-	answer->wrong = wrong;
+	for (i = 0; i < sizeof(properties) / sizeof(properties[0]); i++) {
+		char *wrong;
+
+		if (strcmp(name, properties[i].name))
+			continue;
+		wrong = properties[i].read(name, value, properties[i].bytes);
+		if (!wrong)
+			continue;
+		free(answer->wrong);
+		answer->wrong = wrong;
+	}
 }
 
 void hwdb_ask(const char *key, struct hwdb_answer *answer)

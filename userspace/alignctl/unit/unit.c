@@ -300,6 +300,20 @@ static struct json_object *json_rotations(const struct unit *unit)
 	return object;
 }
 
+/* Return the rated writes; NULL: nobody says. */
+static struct json_object *json_rated(const struct unit_rated *rated)
+{
+	struct json_object *object;
+
+	if (!maybe_known(rated->bytes))
+		return NULL;
+	object = json_new();
+	add_bytes(object, rated->bytes);
+	json_add_text(object, "source", unit_source_name(rated->source));
+	json_add_text(object, "figure", rated->figure);
+	return object;
+}
+
 struct json_object *unit_json(const struct unit *unit)
 {
 	const struct unit_claim *taken = unit_taken(unit);
@@ -316,6 +330,7 @@ struct json_object *unit_json(const struct unit *unit)
 	json_add_text(object, "firmware", unit->firmware);
 	json_add_text(object, "disk", unit->disk);
 	json_add(object, "rotation", json_rotations(unit));
+	json_add(object, "rated_writes", json_rated(&unit->rated));
 	for (i = 0; i < unit->nr; i++)
 		json_append(claims, json_claim(&unit->claim[i]));
 	json_add(object, "claims", claims);

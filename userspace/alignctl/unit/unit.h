@@ -80,6 +80,18 @@ struct unit_rotation {
 	char *unread;
 };
 
+/**
+ * struct unit_rated - how many bytes an SSD is rated to be written in its life
+ * @bytes: the bytes; unknown: nobody says
+ * @source: the source: an administrator, or a document
+ * @figure: name of the property
+ */
+struct unit_rated {
+	struct maybe bytes;
+	enum unit_source source;
+	const char *figure;
+};
+
 #define UNIT_ROTATIONS	4
 #define UNIT_CLAIMS	12
 
@@ -97,6 +109,7 @@ struct unit_rotation {
  * @nr_rotations: number of rotations
  * @rotation: what each source says of the disk's rotation, by precedence, which
  *	is that of enum unit_source and, of the drive, that of its own words
+ * @rated: writes that the drive is rated for
  * @model: model as the drive says; NULL: not known
  * @firmware: version of its firmware; NULL: not known
  * @disk: wwid, or "serial-" and the serial number; NULL: it has none
@@ -113,6 +126,7 @@ struct unit {
 	struct maybe offset;
 	size_t nr_rotations;
 	struct unit_rotation rotation[UNIT_ROTATIONS];
+	struct unit_rated rated;
 	char *model;
 	char *firmware;
 	char *disk;

@@ -17,6 +17,7 @@ FINE, BUSY = 0, 4
 SHIPPED = REPO / "scripts/packaging/udev/60-alignctl-unit.hwdb"
 MODEL = "SAMSUNG HD204UI"
 FIRMWARE = "1AQ10001"
+TB = 10**12
 
 
 def records(text):
@@ -98,7 +99,7 @@ def test_each_entry_names_its_source():
     assert len(found) >= 10 and sum(len(matches) for _, matches, _ in found) >= 15
     for comment, matches, properties in found:
         assert re.fullmatch(r"# https://\S+", comment[-1]) and len(comment) > 1, matches
-        assert list(properties) == ["ALIGNCTL_UNIT"]
+        assert properties and set(properties) <= {"ALIGNCTL_UNIT", "ALIGNCTL_RATED_TBW"}
         assert matches and all(re.fullmatch(r"alignctl-unit:model:[^:]{6,}\*:firmware:[^:]*\*", match) for match in matches)
     every = [match for _, matches, _ in found for match in matches]
     assert len(set(every)) == len(every)
@@ -110,10 +111,12 @@ def test_the_query_of_each_model_gives_what_the_file_says(database, tmp_path):
         for match in matches:
             name = f"sd{len(wanted)}"
             made.disk(name, (8, len(wanted)), device__model=match.split(":")[2].rstrip("*"), device__rev="1")
-            wanted[name] = int(properties["ALIGNCTL_UNIT"])
+            wanted[name] = (int(properties.get("ALIGNCTL_UNIT", 0)), int(properties.get("ALIGNCTL_RATED_TBW", 0)))
     devices = database.check(made)[2]
-    assert {name: claims(device)["hwdb"]["bytes"] for name, device in devices.items()} == wanted
-    assert {device["unit"]["bytes"] for device in devices.values()} == set(wanted.values())
+    assert {name: (claims(device).get("hwdb", {"bytes": 0})["bytes"], (device["unit"]["rated_writes"] or {"bytes": 0})["bytes"])
+            for name, device in devices.items()} == {name: (unit, rated * TB) for name, (unit, rated) in wanted.items()}
+    assert {device["unit"]["bytes"] for device in devices.values()} >= {unit for unit, _ in wanted.values() if unit}
+    assert any(rated for _, rated in wanted.values()) and any(unit > 16384 for unit, _ in wanted.values())
 
 
 def test_without_an_entry_nothing_changes(database, machine):
@@ -169,6 +172,37 @@ def test_an_own_file_replaces_an_entry_and_a_wrong_one_is_said_so(database, mach
     assert unit["source"] == "kernel"
     assert [claim["unread"] for claim in unit["claims"] if claim["source"] == "hwdb"] == \
         ["ALIGNCTL_UNIT=4K in udev's hwdb is no power of two from 512 to 1048576"]
+
+
+@pytest.mark.parametrize("entries, rated", [
+    ("", None), (" ALIGNCTL_RATED_TBW=360\n", (360, "hwdb", "ALIGNCTL_RATED_TBW")),
+    (" ALIGNCTL_RATED_TBW_OVERRIDE=99\n", (99, "override", "ALIGNCTL_RATED_TBW_OVERRIDE")),
+    (" ALIGNCTL_RATED_TBW=360\n ALIGNCTL_RATED_TBW_OVERRIDE=99\n", (99, "override", "ALIGNCTL_RATED_TBW_OVERRIDE")),
+    (" ALIGNCTL_RATED_TBW=none\n", None)])
+def test_what_an_ssd_is_rated_for_is_told_with_its_source(database, machine, entries, rated):
+    database.compile(own=f"alignctl-unit:model:{MODEL}:*\n ALIGNCTL_UNIT=4096\n{entries}")
+    unit = database.check(machine)[2]["sde"]["unit"]
+    assert unit["rated_writes"] == (rated and {"bytes": rated[0] * TB, "source": rated[1], "figure": rated[2]})
+    assert unit["bytes"] == 4096
+    lines = [line for line in database.run(machine, "check", "--format", "prometheus").stdout.splitlines()
+             if line.startswith("alignctl_check_rated_writes_bytes")]
+    assert lines == ([f'alignctl_check_rated_writes_bytes{{device="sde",source="{rated[1]}"}} {rated[0] * TB}'] if rated else [])
+    wrong = [claim["unread"] for claim in unit["claims"] if claim["source"] == "hwdb"]
+    assert wrong == (["ALIGNCTL_RATED_TBW=none in udev's hwdb is no number of terabytes from 1 to 1000000"]
+                     if "none" in entries else [None])
+
+
+def test_a_rating_takes_the_place_of_a_figure_that_was_not_read(tmp_path):
+    machine, database = Machine(tmp_path / "machine"), Database(tmp_path / "hwdb")
+    disk = machine.disk("nvme0n1", (259, 0), rotational=0, wwid=BRIDGE, nsid=1, device__model="Any")
+    keep_probed(machine.root, block_size=4097)
+    (machine.root / "sys/class/nvme").mkdir(parents=True)
+    (disk / "device/subsystem").symlink_to(machine.root / "sys/class/nvme")
+    database.compile(own="alignctl-unit:model:Any:*\n ALIGNCTL_RATED_TBW=360\n")
+    lines = database.run(machine, "check", "--format", "prometheus").stdout.splitlines()
+    series = [line for line in lines if 'device="nvme0n1"' in line and "_findings" not in line and 'what="headers"' not in line]
+    assert [re.match(r"alignctl_check_(\w+)", line)[1] for line in series] == \
+        ["disk_info", "physical_block_bytes", "revolution_seconds", "rated_writes_bytes", "shift_bytes", "unread"]
 
 
 def test_a_missing_database_is_said_so(database, machine):
