@@ -54,7 +54,8 @@ def _modelled(entry: Entry) -> dict[str, Any] | None:
     # of most devices: without touches
     return None if found is NOTHING else {"disk_seconds_per_day": _rounded(found.disk_seconds, 3), "disks": found.disks,
             "extra_bytes_per_day": None if found.extra is None else round(found.extra), "extra_bytes_at_most": found.at_most,
-            "ssds": found.ssds, "not_known": found.unknown, "share_of_disk_time": _rounded(share, 6),
+            "ssds": found.ssds, "confirmed_by_drives": found.confirmed,
+            "not_known": found.unknown, "share_of_disk_time": _rounded(share, 6),
             "share_of_rated_writes_per_year": _rounded(found.worn, 6)}
 
 

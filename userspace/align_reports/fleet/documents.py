@@ -52,7 +52,8 @@ class Counted:
     """Touches that cost a read, counted in a time; seconds: None where that is not known.
 
     lower: the devices that the touches went to; modes: of its targets; extra: of each size of blocks, as far as known;
-    misaligned: number of writes, write-zeroes among them, that arrived with touches; None: not known
+    misaligned: number of writes, write-zeroes among them, that arrived with touches; None: not known;
+    confirmed: the drive has itself counted as many writes that begin inside a unit
     """
 
     device: str | None
@@ -62,6 +63,7 @@ class Counted:
     modes: tuple[str, ...] = ()
     extra: tuple[Extra, ...] = ()
     misaligned: int | None = None
+    confirmed: bool = False
 
     @property
     def turns(self) -> int:
@@ -174,6 +176,12 @@ def _misaligned(counters: dict[str, Any]) -> int | None:
     return None if writes is None or zeroes is None else writes + zeroes
 
 
+def _confirmed(device: dict[str, Any]) -> bool:
+    """Return whether the only drive below a device, as stats --drive --interval has it, confirms the ledger's count."""
+    drives = device.get("drives")
+    return isinstance(drives, list) and len(drives) == 1 and _inner(drives[0], "confirmed") is True
+
+
 def _known(value: Any) -> int | None:
     """Return a count that need not be there; None for what is no count of 64 bits."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT else None
@@ -243,7 +251,7 @@ def _stats(document: dict[str, Any]) -> Document:
         # What was avoided costs no read; what was lost failed; what is pending is not known yet.
         touches = _count(counters, "rmw_host", name) + _count(counters, "rmw_drive", name)
         found.counted.append(Counted(name, lower, touches, seconds, modes, _stats_extra(targets, counters, touches),
-                                     _misaligned(counters)))
+                                     _misaligned(counters), _confirmed(device)))
         faults = {GONE: "is no longer there, below" if any(target.get("device_gone") is True for target in targets) else "",
                   DEGRADED: "has held blocks that cannot be written" if
                   isinstance(device.get("derived"), dict) and device["derived"].get("degraded") is True else ""}
@@ -319,6 +327,7 @@ def _intervals(answers: list[Document]) -> Document:
                 Fraction(before.seconds or 0) + Fraction(one.seconds or 0), one.modes,
                 tuple(Extra(extra.unit, extra.bytes + more.bytes, extra.at_most or more.at_most) for extra in before.extra
                       if (more := one.extra_of(extra.unit))),
-                None if before.misaligned is None or one.misaligned is None else before.misaligned + one.misaligned)
+                None if before.misaligned is None or one.misaligned is None else before.misaligned + one.misaligned,
+                before.confirmed and one.confirmed)
     joined.findings, joined.counted = list(findings), list(devices.values())
     return joined

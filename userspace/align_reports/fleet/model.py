@@ -4,7 +4,8 @@
 Both are modelled and not measured. A disk that is sent a part of a physical block reads the block and writes it one
 revolution later, so each write that has touches costs one. A disk that reads each block in a turn of its own needs twice
 that for a write of two touches, and one that collects a stream in its cache a fraction. An SSD writes its whole unit where
-only a part was sent. No figure is made of what is not known: how fast a disk rotates, if at all, and the unit of an SSD.
+only a part was sent; how many such writes there were, it may confirm itself. No figure is made of what is not known: how
+fast a disk rotates, if at all, and the unit of an SSD.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Modelled:
     extra: bytes that SSDs write and nobody sent, likewise; at_most: it is an upper bound; ssds: number of these
     worn: share of the writes that an SSD is rated for in its life, by the extra bytes of a year; of several SSDs, the
     greatest; None: of none is it known what it is rated for
+    confirmed: number of SSDs that confirm the count of writes that the bytes are of
     unknown: number of devices whose touches a day are known, and neither of the two
     """
 
@@ -37,6 +39,7 @@ class Modelled:
     ssds: int = 0
     unknown: int = 0
     worn: Fraction | None = None
+    confirmed: int = 0
 
     @property
     def share(self) -> Fraction | None:
@@ -64,7 +67,8 @@ def together(parts: Iterable[Modelled]) -> Modelled:
             continue
         whole = Modelled(_plus(whole.disk_seconds, part.disk_seconds), whole.disks + part.disks,
                          _plus(whole.extra, part.extra), whole.at_most or part.at_most, whole.ssds + part.ssds,
-                         whole.unknown + part.unknown, _greatest(whole.worn, part.worn))
+                         whole.unknown + part.unknown, _greatest(whole.worn, part.worn),
+                         whole.confirmed + part.confirmed)
     return whole
 
 
@@ -83,4 +87,4 @@ def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None
     a_day_of = (each.bytes * DAY_S / part.seconds for each, part in zip(known, timed, strict=True) if part.seconds)
     day = sum(a_day_of, Fraction(0))
     return Modelled(extra=day, at_most=any(each.at_most for each in known), ssds=1,
-                    worn=day * YEAR_DAYS / rated if rated else None)
+                    worn=day * YEAR_DAYS / rated if rated else None, confirmed=int(all(each.confirmed for each in timed)))

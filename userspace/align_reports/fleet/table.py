@@ -30,6 +30,7 @@ MEANINGS = {
     "DISK-TIME": "the same as a share of the time of the disk",
     "EXTRA/DAY": "bytes a day that SSDs write and nobody sent, modelled: the whole unit for each part of it that was sent. "
                  "<= if only an upper bound is known",
+    "(confirmed)": "behind these bytes: each of the SSDs has itself counted as many writes that begin inside one of its units",
     "RATED/YEAR": "the same bytes in a year as a share of all that the SSD is rated to be written, by the host's hwdb; of "
                   "several SSDs the greatest share",
     "(1 of 2)": "behind a sum: of so many devices; of the others the rotation, or the unit of an SSD, is not known",
@@ -79,7 +80,8 @@ def disk_time(entry: Entry) -> str:
 def extra(entry: Entry) -> str:
     found = entry.modelled
     most = "<= " if found.at_most else ""
-    return _of(None if found.extra is None else most + size_name(float(found.extra)), found.ssds, found.disks,
+    witness = " (confirmed)" if found.confirmed and found.confirmed == found.ssds else ""
+    return _of(None if found.extra is None else most + size_name(float(found.extra)) + witness, found.ssds, found.disks,
                found.unknown)
 
 

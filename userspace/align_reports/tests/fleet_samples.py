@@ -97,7 +97,8 @@ def random_host(source):
                                      for _ in range(source.randrange(3))}, disks)
     if source.random() < 0.5:
         devices = {f"align-{disk}": (f"{disk}1", source.choice(("report", "pad")), source.randrange(3), source.randrange(20),
-                                     *source.choice(((), (4096, 8192), (4096, 8192, source.randrange(20))))) for disk, *_ in disks}
+                                     *source.choice(((), (4096, 8192), (4096, 8192, source.randrange(20)))))
+                   for disk, *_ in disks}
         files["stats.json"] = stats(devices, source.choice((None, 7, 60.003251, 1)))
     for disk, *_ in disks:
         if source.random() < 0.3:

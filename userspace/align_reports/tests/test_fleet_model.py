@@ -164,11 +164,35 @@ def test_where_a_rating_or_the_extra_bytes_are_not_known_there_is_no_share(fleet
 
 
 def test_of_several_ssds_the_one_that_wears_most_is_told(fleet):
-    documents = {"a/check.json": check((), [("sda", "M", 4096, 0, 100 * TB), ("sdb", "M", 4096, 0, 10 * TB), ("sdc", "M", 4096, 0)]),
-                 "a/stats.json": stats({name: (f"sd{name}1", "report", 0, 1, 0, 10**9) for name in "abc"}, DAY)}
+    disks = [("sda", "M", 4096, 0, 100 * TB), ("sdb", "M", 4096, 0, 10 * TB), ("sdc", "M", 4096, 0)]
+    touches = stats({name: (f"sd{name}1", "report", 0, 1, 0, 10**9) for name in "abc"}, DAY)
+    documents = {"a/check.json": check((), disks), "a/stats.json": touches}
     found = fleet(documents, "--json")
     assert found["total"]["modelled"]["share_of_rated_writes_per_year"] == 0.0365
     assert [row["modelled"]["share_of_rated_writes_per_year"] for row in found["hosts"][0]["devices"]] == [0.00365, 0.0365, None]
+
+
+@pytest.mark.parametrize("drives, confirmed", [
+    ([{"confirmed": True}], 1), ([{"confirmed": False}], 0), ([{"confirmed": None}], 0), ([{"confirmed": 1}], 0), ([], 0),
+    (None, 0), ([{"confirmed": True}, {"confirmed": True}], 0), ({"confirmed": True}, 0), (["confirmed"], 0)])
+def test_a_count_that_the_drive_confirms_is_marked(fleet, drives, confirmed):
+    files = worn(None)
+    files["a/stats.json"]["devices"][0]["drives"] = drives
+    assert fleet(files, "--json")["hosts"][0]["modelled"]["confirmed_by_drives"] == confirmed
+    assert (" 4 KiB (confirmed) " in fleet(files)) == bool(confirmed)
+    assert ("SSDs: 4 KiB (confirmed)" in fleet(files)) == bool(confirmed)
+
+
+def test_intervals_and_sums_are_confirmed_only_if_each_is(fleet):
+    one, two = (stats({"x": ("sda1", "report", 0, 9, 0, 4096)}, DAY / 2) for _ in range(2))
+    one["devices"][0]["drives"] = two["devices"][0]["drives"] = [{"confirmed": True}]
+    files = {"a/check.json": disk(4096, 0), "a/stats.json": "\n".join(map(json.dumps, (one, two)))}
+    assert fleet(files, "--json")["total"]["modelled"]["confirmed_by_drives"] == 1
+    other = {path.replace("a/", "b/"): document for path, document in worn(None).items()}
+    assert "SSDs: 12 KiB\n" in fleet(files | other)
+    two["devices"][0]["drives"] = [{"confirmed": False}]
+    files["a/stats.json"] = "\n".join(map(json.dumps, (one, two)))
+    assert fleet(files, "--json")["total"]["modelled"]["confirmed_by_drives"] == 0
 
 
 def test_an_upper_bound_of_the_bytes_is_one_of_the_share(fleet):
@@ -189,7 +213,8 @@ def test_a_sum_is_of_those_that_are_known_and_says_of_how_many(fleet):
     found = fleet(HOSTS, "--json")
     hosts = {host["host"]: host["modelled"] for host in found["hosts"]}
     # 240 / 120 s and 90 / 90 s
-    none = {"extra_bytes_per_day": None, "extra_bytes_at_most": False, "ssds": 0, "share_of_rated_writes_per_year": None}
+    none = {"extra_bytes_per_day": None, "extra_bytes_at_most": False, "ssds": 0, "confirmed_by_drives": 0,
+            "share_of_rated_writes_per_year": None}
     assert hosts["disks"] == {"disk_seconds_per_day": 3, "disks": 2, **none, "not_known": 1, "share_of_disk_time": None}
     ssds = none | {"extra_bytes_per_day": 3584, "ssds": 1}
     assert hosts["ssds"] == {"disk_seconds_per_day": 1, "disks": 1, **ssds, "not_known": 0,

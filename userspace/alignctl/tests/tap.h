@@ -39,7 +39,7 @@ struct tap_test {
 	X(arrivals) X(buffered) X(decimal) X(nearest) X(message)		\
 	X(figure) X(table) X(record_report) X(aligntab) X(find)		\
 	X(unit_name) X(mapping) X(judge) X(header)	\
-	X(cause) X(drive_log) X(mode_keeper) X(top_counting) X(top_names)	\
+	X(cause) X(drive_log) X(drive_interval) X(mode_keeper) X(top_counting) X(top_names)	\
 	X(top_report) X(shapes) X(probed) X(decode) X(unit_claims) X(hwdb)	\
 	X(layout) X(lawful) X(kind) X(rounds) X(cut) X(cut_state) X(cut_judge)	\
 	X(same_disk)

@@ -2,7 +2,9 @@
 /* alignctl stats: the ledger of align devices, from sysfs, for any user. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "audit/drive_interval.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -109,10 +111,10 @@ static int take(size_t row, const char *argument, void *context)
 /* Check that the options go together. Return: 0, or -1 after reporting. */
 static int check(const struct stats_options *options, size_t nr_names)
 {
-	if (options->drive && (options->interval || options->before ||
-			       options->metrics || options->histograms))
+	if (options->drive && (options->before || options->metrics ||
+			       options->histograms))
 		return options_refuse("drive", NULL,
-				      "leave out --interval, --compare, --format and --histograms");
+				      "leave out --compare, --format and --histograms");
 	if (options->json && options->histograms)
 		return options_refuse("histograms", NULL,
 				      "does not apply to --json, which has all histograms");
@@ -242,14 +244,34 @@ static int read_again(struct ledger_selection *now,
 	return ledger_select_read(now);
 }
 
+/* Find and ask the drives, if they are wanted. Return: as drives_open(). */
+static int ask_drives(struct drives *drives,
+		      const struct ledger_selection *selection,
+		      const struct stats_options *options)
+{
+	int result;
+
+	memset(drives, 0, sizeof(*drives));
+	if (!options->drive)
+		return ALIGNCTL_FINE;
+	result = drives_open(drives);
+	if (!result)
+		drives_ask(drives, selection);
+	return result;
+}
+
 /* Report what happens in each interval, @count times or until Ctrl-C. */
 static int watch(struct ledger_selection *selection,
 		 const struct stats_options *options)
 {
 	struct rows_printed printed = { 0 };
+	struct drives drives, drives_now;
 	int result, worst = ledger_select_read(selection);
 	uint64_t next_ns = clock_ns(), before_ns, done = 0;
 
+	result = ask_drives(&drives, selection, options);
+	if (result > worst)
+		worst = result;
 	interrupt_catch();
 	while (worst < ALIGNCTL_USAGE && !interrupt_seen() &&
 	       (!options->count || done < options->count)) {
@@ -261,16 +283,27 @@ static int watch(struct ledger_selection *selection,
 		result = read_again(&now, selection);
 		if (result > worst)
 			worst = result;
-		if (result < ALIGNCTL_USAGE) {
+		result = ask_drives(&drives_now, &now, options);
+		if (result > worst)
+			worst = result;
+		if (worst < ALIGNCTL_USAGE) {
 			ledger_select_count_from(&now, selection, before_ns);
-			print_interval(&now, options, &printed);
+			if (options->drive)
+				stats_drives_interval(options->json,
+						      options->interval, &now,
+						      &drives, &drives_now);
+			else
+				print_interval(&now, options, &printed);
 			done++;
 		}
+		drives_close(&drives);
+		drives = drives_now;
 		ledger_select_free(selection);
 		*selection = now;
 		if (!output_flush())
 			break;
 	}
+	drives_close(&drives);
 	return worst;
 }
 
@@ -291,7 +324,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	if (options.before)
 		return compare(&options, argv + first, nr);
-	if (options.drive)
+	if (options.drive && !options.interval)
 		return stats_drives(options.json, argv + first, nr);
 	result = ledger_select(&selection, argv + first, nr);
 	if (!result && options.metrics) {

@@ -6,11 +6,13 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "audit/drive_interval.h"
 #include "audit/drive_report.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/output.h"
+#include "device/ledger_interval.h"
 #include "device/ledger_report.h"
 #include "device/ledger_select.h"
 #include "device/sysfs.h"
@@ -155,4 +157,27 @@ int stats_drives(bool json, char *const *names, size_t nr_names)
 	ledger_select_free(&selection);
 	free(others.devno);
 	return result;
+}
+
+void stats_drives_interval(bool json, uint64_t seconds,
+			   const struct ledger_selection *devices,
+			   struct drives *before, struct drives *now)
+{
+	struct json_object *document, *array;
+	size_t i;
+
+	if (!json) {
+		ledger_interval_text(devices->device, devices->nr, true);
+		for (i = 0; i < devices->nr; i++)
+			drive_interval_text(before, now, &devices->device[i]);
+		return;
+	}
+	document = ledger_report_document(devices->device, devices->nr,
+					  seconds);
+	json_object_object_get_ex(document, "devices", &array);
+	for (i = 0; i < devices->nr; i++)
+		json_add(json_object_array_get_idx(array, i), "drives",
+			 drive_interval_json(before, now,
+					     &devices->device[i]));
+	json_print(document, true);
 }

@@ -5,6 +5,10 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+#include "audit/drive.h"
+#include "device/ledger_select.h"
 
 /*
  * Print the ledgers of the named align devices, or of all, and what the drives
@@ -12,5 +16,14 @@
  * That a drive has no count is no finding. Return: enum alignctl_exit, reported.
  */
 int stats_drives(bool json, char *const *names, size_t nr_names);
+
+/*
+ * Print an interval of devices whose ledgers count from an earlier reading on,
+ * and what the drives below them have counted from @before to @now. @seconds:
+ * its length as asked for.
+ */
+void stats_drives_interval(bool json, uint64_t seconds,
+			   const struct ledger_selection *devices,
+			   struct drives *before, struct drives *now);
 
 #endif

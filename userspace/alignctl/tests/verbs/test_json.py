@@ -22,6 +22,7 @@ DOCUMENTS = {
     "list": (["list"], "JSON OF LIST"),
     "stats": (["stats"], "JSON OF STATS"),
     "stats --drive": (["stats", "--drive"], "JSON OF STATS"),
+    "stats --drive --interval": (["stats", "--drive", "--interval", "1", "1"], "JSON OF STATS"),
     "stats --compare": (["stats", "--compare", "SAVED"], "JSON OF STATS --COMPARE"),
     "workloads": (["workloads"], "JSON OF WORKLOADS"),
     "plan": (["plan", "w512"], "JSON OF PLAN"),

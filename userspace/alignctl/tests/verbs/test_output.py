@@ -25,7 +25,7 @@ PRINTED = [
     ["list"], ["list", "--json"],
     ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
     ["stats", "--histograms"], ["stats", "--format", "prometheus"],
-    ["stats", "--drive"], ["stats", "--drive", "--json"],
+    ["stats", "--drive"], ["stats", "--drive", "--json"], ["stats", "--drive", "--interval", "1"],
     ["stats", "--compare", "SAVED"], ["stats", "--compare", "SAVED", "--json"],
     ["workloads"], ["workloads", "--json"],
     ["plan", "w512"], ["plan", "w512", "--json"], ["plan", "TRACE"],

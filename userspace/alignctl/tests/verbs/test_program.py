@@ -171,7 +171,6 @@ def test_version(arguments):
     (["stats", "--format", "promethius"], ["--format promethius: must be prometheus", "did you mean 'prometheus'?"]),
     (["stats", "--format", "prometheus", "--interval", "1"], ["--format: stands alone", "--interval"]),
     (["stats", "--output", "x"], ["--output x", "--format prometheus"]),
-    (["stats", "--drive", "--interval", "1"], ["--drive: leave out", "--interval"]),
     (["stats", "--drive", "--compare", "x"], ["--drive: leave out", "--compare"]),
     (["stats", "--drive", "--format", "prometheus"], ["--drive: leave out", "--format"]),
     (["stats", "--drive", "--histograms"], ["--drive: leave out", "--histograms"]),

@@ -8,8 +8,9 @@ import re
 
 import pytest
 
-from alignctl_program import alignctl, man_page, tables
+from alignctl_program import BINS, alignctl, man_page, tables
 from audited import Machine
+from watched import Watched, put
 
 FINE, FINDINGS, USAGE = 0, 1, 2
 GUID = 0xAFD514C97C6F4F9CA4F2BFEA2810AFC5
@@ -196,8 +197,77 @@ def test_a_saved_document_can_be_compared(drives, tmp_path):
     assert compared["name"] == "align-sda"
 
 
+def phases(**counts):
+    """Writes that begin at 0, 512, ... in their block."""
+    return " ".join(str(counts.get(f"at{512 * bin}", 0)) for bin in range(BINS["phase"]))
+
+
+def witnessed(drives, *readings, json_=True):
+    """What is printed of intervals between readings, of (page, ledger)."""
+    with Watched(drives.root, drives.align, "--drive", "--interval", "1", str(len(readings) - 1), *(["--json"] if json_ else []),
+                 LD_PRELOAD=str(drives.hook), DRIVEHOOK=str(drives.log)) as watched:
+        for answer, ledger in readings:
+            with watched.before_reading():
+                put(drives.align, **ledger)
+                (drives.root / "dev/nvme0n1").write_bytes(answer)
+        out, _ = watched.end()
+    if not json_:
+        return out
+    return [json.loads(line)["devices"][0] for line in out.splitlines()]
+
+
+BEGUN = {"phase_histogram": phases(at0=7, at512=100, at2048=50), "target0_mode": "report"}
+GROWN = {"phase_histogram": phases(at0=99, at512=500, at2048=650)}
+
+
+@pytest.mark.parametrize("counted, confirmed", [(1000, True), (1010, True), (990, True), (1011, None), (0, None)])
+def test_a_drive_that_counts_the_same_writes_confirms_the_ledger(drives, counted, confirmed):
+    [device] = witnessed(drives, (page(700, 4 << 20), BEGUN), (page(700 + counted, 9 << 20), GROWN))
+    assert device["interval"] and device["drives"] == [
+        {"drive": "nvme0n1", "kind": "NVMe", "unaligned_io": counted, "inside_writes": 1000, "media_bytes_written": 5 << 20,
+         "confirmed": confirmed, "reason": None if confirmed else "short",
+         "explanation": None if confirmed else
+         "the counts differ, but the drive's may be ten minutes old: count for longer"}]
+
+
+def test_each_interval_has_what_was_counted_in_it(drives):
+    more = {"phase_histogram": phases(at0=99, at512=600, at2048=650)}
+    first, second = witnessed(drives, (page(0), BEGUN), (page(1000), GROWN), (page(1100), more))
+    assert [device["drives"][0]["unaligned_io"] for device in (first, second)] == [1000, 100]
+    assert [device["drives"][0]["confirmed"] for device in (first, second)] == [True, True]
+
+
+@pytest.mark.parametrize("before, now, ledger, reason", [
+    (page(9000), page(3), GROWN, "restarted"), (b"errno 13\n", page(1000), GROWN, "not-asked-before"),
+    (page(0), b"errno 13\n", GROWN, "not-permitted"), (page(0), page(1000), GROWN | {"target0_mode": "pad"}, "mode"),
+    (page(5), page(5), BEGUN, "nothing-counted")])
+def test_counts_that_cannot_be_compared_confirm_nothing_and_have_the_reason(drives, before, now, ledger, reason):
+    [device] = witnessed(drives, (before, BEGUN), (now, ledger))
+    [row] = device["drives"]
+    assert (row["confirmed"], row["reason"]) == (None, reason) and row["explanation"]
+    known = reason in ("mode", "nothing-counted")
+    assert (row["unaligned_io"] is not None) == (row["media_bytes_written"] is not None) == known
+
+
+def test_of_several_drives_none_confirms(drives):
+    drives.drive("nvme1n1", (259, 2), "nvme", page(unaligned=1))
+    (drives.align.parent / "slaves/nvme1n1").mkdir()
+    [device] = witnessed(drives, (page(0), BEGUN), (page(1000), GROWN))
+    assert [row["reason"] for row in device["drives"]] == ["several-drives", "several-drives"]
+
+
+def test_people_have_the_witness_below_the_interval(drives):
+    shown = witnessed(drives, (page(700, 0), BEGUN), (page(1700, 5 << 20), GROWN), json_=False)
+    assert len(tables(shown, "TIME")) == 1
+    [row] = tables(shown, "DRIVE")
+    assert {key: row[key] for key in ("DRIVE", "UNALIGNED", "LEDGER", "MEDIA-WRITTEN", "CONFIRMED", "REASON")} == {
+        "DRIVE": "nvme0n1", "UNALIGNED": "1000", "LEDGER": "1000", "MEDIA-WRITTEN": "5 MiB", "CONFIRMED": "yes", "REASON": "-"}
+
+
 def test_every_key_and_reason_is_in_the_manual(stack):
     section = re.search(r"^\.SH JSON OF STATS\n(.*?)^\.SH ", man_page(), re.M | re.S)[1]
     words = set(re.findall(r"[\w-]+", section))
     found = stack.document("align-sda", "md0")
-    assert {*says("", 0, 0), *found, *found["others"][0], "drives", "no-drive", *(case[4] for case in SILENCES)} <= words
+    assert {*says("", 0, 0), *found, *found["others"][0], "drives", "no-drive", *(case[4] for case in SILENCES),
+            "inside_writes", "confirmed", "restarted", "not-asked-before", "several-drives", "mode", "nothing-counted",
+            "short"} <= words

@@ -5,66 +5,21 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import time
-from contextlib import contextmanager
 
 import pytest
 
-from alignctl_program import ALIGNCTL, BINS, alignctl, human_time, tables
+from alignctl_program import BINS, alignctl, human_time, tables
 from lab.pace import patience
+from watched import FINE, Watched, put
 
-FINE, IO = 0, 3
+IO = 3
 HEADINGS = ["TIME", "NAME", "WRITES/s", "MISALIGNED", "TOUCHES/s", "AVOIDED/s", "HOST/s", "DRIVE/s", "LOST/s", "AMP-IN",
             "AMP-OUT", "A-MEAN", "A-P99", "M-MEAN", "M-P99", "PRICE/s"]
 
 
-def put(align, **values):
-    for name, value in values.items():
-        (align / name).write_text(f"{value}\n")
-
-
 def bins(**counts):
     return " ".join(str(counts.get(f"b{n}", 0)) for n in range(BINS["latency"]))
-
-
-class Watched:
-    """The program, which meets the test before it reads a ledger: at a file that is a pipe until the test answers."""
-
-    def __init__(self, root, align, *arguments):
-        self.align = align
-        self.gate = align.parent / "inflight"
-        self.gate.unlink()
-        os.mkfifo(self.gate)
-        self.running = subprocess.Popen([ALIGNCTL, "stats", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        text=True, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *failure):
-        self.running.kill()
-        self.running.communicate()
-
-    @contextmanager
-    def before_reading(self):
-        """Waits until the ledger is about to be read, which happens afterwards."""
-        with open(self.gate, "w") as gate:
-            yield
-            # the next reading must find another pipe than the one that it still reads now
-            self.gate.unlink()
-            os.mkfifo(self.gate)
-            gate.write("0 0\n")
-
-    def reading(self, **values):
-        """Waits until the ledger is about to be read, and changes it."""
-        with self.before_reading():
-            put(self.align, **values)
-
-    def end(self, status=FINE):
-        out, err = self.running.communicate(timeout=patience(20))
-        assert self.running.returncode == status, err
-        return out, err
 
 
 # In the interval 1000 writes of 4 KiB, 400 misaligned, 800 touches in two blocks each.

@@ -22,6 +22,7 @@ TOP = REPO / "userspace/alignctl"
 SHOWN = {
     "audit/report.c": ["check"],
     "audit/drive_report.c": ["stats --drive"],
+    "audit/drive_interval.c": ["stats --drive --interval 1 1"],
     "audit/layout_report.c": ["check --layout"],
     "verbs/list.c": ["list"],
     "device/ledger_report.c": ["stats"],
