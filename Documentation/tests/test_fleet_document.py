@@ -63,10 +63,11 @@ def test_prometheus_reads_the_queries_and_they_ask_for_what_there_is(tmp_path):
     assert asked <= set(re.findall(r"^ (alignctl_\w+)$", shown, re.M)), asked
 
 
-# Two hosts, whose disks get 12 touches a second: one of 7200 rpm, one of 5400, an SSD with units of 16 KiB that is sent 4 KiB
-# each time, and a disk that says nothing.
+# Two hosts, whose disks get 12 touches of 6 writes a second: one of 7200 rpm, one of 5400, an SSD with units of 16 KiB that is
+# sent 4 KiB for each, which is rated for two years of what it writes besides, and a disk that says nothing.
 DISKS = {("db1", "sda"): 1 / 120, ("db1", "sdb"): 1 / 90, ("db2", "sda"): 0, ("db2", "sdb"): None}
-A_SECOND = {"touches_total": 12, "written_bytes_total": 12 * 4096, "touched_bytes_total": 12 * 16384}
+A_SECOND = {"touches_total": 12, "misaligned_writes_total": 6, "written_bytes_total": 12 * 4096,
+            "touched_bytes_total": 12 * 16384}
 
 
 def test_prometheus_makes_of_touches_what_the_document_says(tmp_path):
@@ -78,9 +79,12 @@ def test_prometheus_makes_of_touches_what_the_document_says(tmp_path):
         if revolution is not None:
             series.append({"series": f'alignctl_check_revolution_seconds{labels[:-1]},source="drive"}}',
                            "values": f"{revolution}x{minutes}"})
+    series.append({"series": 'alignctl_check_rated_writes_bytes{instance="db2",device="sda",source="hwdb"}',
+                   "values": f"{2 * 365 * 86400 * 12 * 12288}x{minutes}"})
     shares, extra, unknown = [query for query in queries_of_the_document() if "revolution_seconds" in query]
-    expected = {shares: {("db1", "sda"): 12 / 120, ("db1", "sdb"): 12 / 90},
-                extra: {("db2", "sda"): 86400 * 12 * 12288}, unknown: {("db2", "sdb"): 12}}
+    [worn] = [query for query in queries_of_the_document() if "rated_writes" in query]
+    expected = {shares: {("db1", "sda"): 6 / 120, ("db1", "sdb"): 6 / 90},
+                extra: {("db2", "sda"): 86400 * 12 * 12288}, unknown: {("db2", "sdb"): 12}, worn: {("db2", "sda"): 0.5}}
     tests = tmp_path / "tests.yml"
     tests.write_text(json.dumps({"tests": [{"interval": "1m", "input_series": series, "promql_expr_test": [
         {"expr": f"round(1000 * ({query}))", "eval_time": f"{minutes}m", "exp_samples": [
