@@ -167,6 +167,26 @@ def test_a_device_that_keeps_its_word_is_clean(rig, kind):
     assert found["fewer_than_one_in"] == 312, "as 0.05 ** (1 / 936) is 1 - 1 / 312.9"
 
 
+@pytest.mark.parametrize("block_size", [4096, 16384])
+def test_a_part_of_a_block_is_of_whole_logical_blocks_and_where_there_is_none_the_report_says_so(rig, block_size):
+    with rig.loop(block_size) as path:
+        if path is None:
+            pytest.skip(f"this kernel has no logical blocks of {block_size} bytes")
+        found = conform(path, "--rounds", 312, "--depth", 4)
+        assert (found["logical_block_size"], found["physical_block_size"]) == (block_size, block_size)
+        assert (found["block_size"], found["faulty"], found["rounds"]) == (8 * block_size, 0, 312)
+        shown = run(ALIGNCTL, "conform", path, "--rounds", 10, "--depth", 4).stdout
+    assert f"physical block: {block_size} bytes, as the logical one" in shown
+
+
+@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+def test_parts_of_blocks_of_four_logical_ones_come_through_the_target(rig, mode):
+    with (rig.scsi_debug(sector_size=4096, physblk_exp=2, lbpu=1, lbpws=1) as disk,
+          Align(disk, mode=mode, physical_block_size=16384, alignment_offset=0) as device):
+        found = conform(device.path, "--rounds", 312, "--depth", 4)
+    assert (found["logical_block_size"], found["block_size"], found["faulty"], found["rounds"]) == (4096, 16384, 0, 312)
+
+
 def content(path, start, length):
     with open(path, "rb") as disk:
         disk.seek(start)

@@ -301,6 +301,10 @@ void conform_report_text(const struct conform_report *report)
 		printf("; fewer than 1 in %" PRIu64 " at 95 %%, of the least tried kind than 1 in %"
 		       PRIu64, report_bound(rounds), report_bound(least));
 	putchar('\n');
+	if (report->physical == options->logical)
+		printf("physical block: %" PRIu32 " bytes, as the logical one, of which a write cannot be a part; blocks of %"
+		       PRIu32 " were tried as if they were physical ones\n",
+		       report->physical, options->block);
 	for (i = 0; i < PART_NR; i++)
 		if (result->untried[i])
 			printf("cannot tell: %s: %s\n", kind_part_name(i),
@@ -348,6 +352,7 @@ void conform_report_json(const struct conform_report *report)
 
 	json_add_text(document, "device", options->path);
 	json_add_number(document, "logical_block_size", options->logical);
+	json_add_number(document, "physical_block_size", report->physical);
 	json_add_number(document, "block_size", options->block);
 	json_add_number(document, "start", options->start);
 	json_add_number(document, "length", options->bytes);

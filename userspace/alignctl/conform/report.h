@@ -8,12 +8,14 @@
 /**
  * struct conform_report - what was done, and what was found
  * @options: options of the rounds
+ * @physical: physical block that the device says, bytes
  * @result: counts and faults of the rounds
  * @seconds: how long it took
  * @restored: the area has its content again
  */
 struct conform_report {
 	const struct rounds_options *options;
+	uint32_t physical;
 	const struct rounds_result *result;
 	double seconds;
 	bool restored;

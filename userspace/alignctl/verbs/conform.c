@@ -27,8 +27,11 @@
 #define AREA_MOST	(UINT64_C(1) << 30)
 /* The same before a power cut: requests meet there, and all is read afterwards. */
 #define AREA_MOST_CUT	(UINT64_C(1) << 26)
-/* A physical block has at least so many logical ones, or there is little to try. */
-#define LEAST_PER_BLOCK	8U
+/*
+ * Where the physical block is the logical one, no write is for a part of it: so
+ * many logical blocks together are tried, as if they were a physical one.
+ */
+#define PER_BLOCK	8U
 #define BLOCK_MOST	(1U << 20)
 
 /**
@@ -199,8 +202,9 @@ static int find_area(const struct conform_options *options,
 	uint32_t offset = 0, block = options->block;
 
 	if (!block) {
-		block = LEAST_PER_BLOCK * device->logical;
-		if (block < device->physical && device->physical <= BLOCK_MOST)
+		block = PER_BLOCK * device->logical;
+		if (device->physical >= 2 * device->logical &&
+		    device->physical <= BLOCK_MOST)
 			block = device->physical;
 	}
 	if (block < 2 * device->logical) {
@@ -220,7 +224,7 @@ static int find_area(const struct conform_options *options,
 	device_offset_for(device, block, &offset);
 	start += ((uint64_t)block + offset - start % block) % block;
 	rounds->start = start;
-	rounds->bytes = end > start ? end - start : 0;
+	rounds->bytes = end > start ? (end - start) / block * block : 0;
 	rounds->block = block;
 	rounds->logical = device->logical;
 	least = (uint64_t)rounds->cells * CELL_BLOCKS * block;
@@ -235,7 +239,9 @@ static int find_area(const struct conform_options *options,
 static int examine(const struct conform_options *options,
 		   const struct device *device, struct rounds_options *rounds)
 {
-	struct conform_report report = { .options = rounds };
+	struct conform_report report = {
+		.options = rounds, .physical = device->physical,
+	};
 	struct rounds_result result;
 	uint64_t began_ns, i, faulty = 0;
 	int status = ALIGNCTL_FINE, restored = ALIGNCTL_FINE;
