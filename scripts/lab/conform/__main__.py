@@ -3,8 +3,10 @@
 Examine devices of the kernel by alignctl conform, in one guest on an emulated drive, and print the verdicts.
 
     scripts/python -m lab.conform [--seconds N] [--series 6.12] [--only NAME...] [--json FILE] [--update]
+    scripts/python -m lab.conform --clean ROUNDS [--update]
 
---update writes them into Documentation/conform.rst, with kernel, rounds and date.
+--clean makes so many rounds on loop devices of this machine, in memory, which keep their word: a fault is a false alarm.
+That needs root. --update writes what was found into Documentation/conform.rst, with kernel, rounds and date.
 """
 
 from __future__ import annotations
@@ -25,27 +27,33 @@ from ..linux import kernels, modules, peer
 from ..machines import drives, remote
 from ..pace import patience
 from ..paths import OUT, REPO, fail
+from . import clean
 
 PAGE = REPO / "Documentation" / "conform.rst"
 MARKS = ".. {}: begin\n", ".. {}: end\n"
 # Of the device whose faults the document shows.
 FAULTY = "dm-ebs"
 DRIVE = "/dev/vda"
+# Another one, with logical blocks of 4096 bytes and physical ones of 16384.
+LARGE = "/dev/vdb"
 FILE = "/run/conform/file"
-BLOCK, SECTORS = 4096, 131072
+SECTORS = 131072
 FINE, FINDINGS = 0, 1
 # Seconds for the boot, and to make and remove each device.
 BOOT_S, MAKE_S = 120, 20
 KEY = "00112233445566778899aabbccddeeff" * 2
+# Of a line of the document.
+WIDTH = 88
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A device: the commands that make it and remove it, in which {file} stands for a file on ext4 on the drive."""
+    """A device: the commands that make it and remove it. lacking: why a kernel may be unable to make it."""
     name: str
     path: str
     make: tuple[str, ...] = ()
     remove: tuple[str, ...] = ()
+    lacking: str = ""
 
 
 def mapped(name: str, table: str) -> Subject:
@@ -53,12 +61,17 @@ def mapped(name: str, table: str) -> Subject:
                    ("dmsetup remove --retry subject",))
 
 
-def loop(name: str, direct: str) -> Subject:
-    """Make a loop device of a file; its number is the kernel's first."""
+def aligned(mode: str, drive: str, block: int, of: str = "") -> Subject:
+    return mapped(f"dm-align, {mode}{of}",
+                  f"0 {SECTORS} align {drive} 0 6 mode {mode} physical_block_size {block} alignment_offset 0")
+
+
+def loop(name: str, direct: str, logical: int = 512, lacking: str = "") -> Subject:
+    """Make a loop device of a file on ext4; its number is the kernel's first."""
     return Subject(name, "/dev/loop0", (
         "modprobe loop", f"mkfs.ext4 -q -F {DRIVE} 200000", "mkdir -p /run/conform", f"mount {DRIVE} /run/conform",
-        f"truncate -s 64M {FILE}", f"losetup --direct-io={direct} /dev/loop0 {FILE}"),
-        ("losetup -d /dev/loop0", "umount /run/conform", f"wipefs -qa {DRIVE}"))
+        f"truncate -s 64M {FILE}", f"losetup --direct-io={direct} --sector-size {logical} /dev/loop0 {FILE}"),
+        ("losetup -d /dev/loop0", "umount /run/conform", f"wipefs -qa {DRIVE}"), lacking)
 
 
 SUBJECTS = (
@@ -70,15 +83,18 @@ SUBJECTS = (
     Subject("nbd, nbdkit memory", "/dev/nbd0", (
         "modprobe nbd nbds_max=1", "nbdkit -U /run/conform.nbd memory 64M", "nbd-client -unix /run/conform.nbd /dev/nbd0"),
         ("nbd-client -d /dev/nbd0", "pkill nbdkit", "sleep 1", "modprobe -r nbd")),
-    *(mapped(f"dm-align, {mode}", f"0 {SECTORS} align {DRIVE} 0 6 mode {mode} physical_block_size {BLOCK} alignment_offset 0")
-      for mode in ("report", "pad", "coalesce")),
+    *(aligned(mode, DRIVE, 4096) for mode in ("report", "pad", "coalesce")),
+    Subject("drive512e, 4096 in 16384", LARGE),
+    *(aligned(mode, LARGE, 16384, ", 4096 in 16384") for mode in ("pad", "coalesce")),
+    loop("loop, 4096 in 4096", "on", 4096),
+    loop("loop, 16384 in 16384", "off", 16384, "this kernel has no such blocks"),
     mapped("dm-ebs, 512 on 4096", f"0 {SECTORS} ebs {DRIVE} 0 1 8"),
 )
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What conform found of a subject; why: it could not be examined, for that reason."""
+    """What conform found of a subject; why: it could not be examined, for that reason; lacking: the kernel cannot make it."""
     name: str
     rounds: int = 0
     faulty: int = 0
@@ -86,11 +102,12 @@ class Verdict:
     bound: int | None = None
     untried: str = ""
     why: str = ""
+    lacking: str = ""
 
     @property
     def words(self) -> str:
-        if self.why:
-            return self.why
+        if self.why or self.lacking:
+            return self.why or self.lacking
         if self.faulty:
             return self.faults
         return f"none; fewer than 1 in {self.bound}" if self.bound else "none"
@@ -100,10 +117,12 @@ def examine(guest: remote.Guest, subject: Subject, seconds: int) -> Verdict:
     try:
         for command in subject.make:
             guest.run("sh", "-c", command)
-        document = guest.json("/run/alignctl", "conform", subject.path, "--block", str(BLOCK), "--time", str(seconds), "--json",
+        document = guest.json("/run/alignctl", "conform", subject.path, "--time", str(seconds), "--json",
                               "--force", subject.path, timeout=patience(seconds + 120), ok=(FINE, FINDINGS))
     except remote.GuestError as error:
         guest.run("true", timeout=30)
+        if subject.lacking:
+            return Verdict(subject.name, lacking=subject.lacking)
         return Verdict(subject.name, why=str(error).split("\n", maxsplit=1)[0])
     finally:
         for command in subject.remove:
@@ -161,8 +180,15 @@ def main() -> int:
     parser.add_argument("--series", default=kernels.USUAL, help=f"of Debian's kernels (default: {kernels.USUAL})")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="devices with one of these words in their names")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts to FILE, too")
-    parser.add_argument("--update", action="store_true", help="write them into Documentation/conform.rst")
+    parser.add_argument("--clean", type=int, metavar="ROUNDS", help="make so many on memory disks of this machine instead")
+    parser.add_argument("--update", action="store_true", help="write what was found into Documentation/conform.rst")
     given = parser.parse_args()
+    if given.clean:
+        found = clean.run(given.clean, OUT / "bin" / "alignctl")
+        print(found.words)
+        if given.update:
+            update("alarms", f"{textwrap.fill(found.words, WIDTH)}\n")
+        return 1 if found.faulty else 0
     subjects = [each for each in SUBJECTS if not given.only or any(word in each.name for word in given.only)]
     if not subjects or (given.update and given.only):
         fail("--only names no device" if not subjects else "--update is for all devices; leave out --only")
@@ -174,9 +200,11 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     limit = patience(BOOT_S + len(subjects) * (given.seconds + MAKE_S))
     verdicts, shows = [], ""
-    with (drives.serve({"d0": drives.Server(size="256M")}, folder) as served,
+    servers = {"d0": drives.Server(size="256M"),
+               "d1": drives.Server(size="256M", physical=16384, presented={"logical": 4096})}
+    with (drives.serve(servers, folder) as served,
           remote.boot(folder, timeout=limit, name=f"conform-{os.getpid()}", series=given.series, memory="1G",
-                      drives=[served["d0"].attached()]) as guest):
+                      drives=[each.attached() for each in served.values()]) as guest):
         for path in (built / "dm-align.ko", ebs):
             for command in ("modprobe dm-mod", "modprobe dm-bufio", "modprobe dm-crypt", f"insmod {path}"):
                 guest.run("sh", "-c", command)

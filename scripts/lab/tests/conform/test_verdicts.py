@@ -45,6 +45,8 @@ def test_faults_are_named_and_a_device_that_cannot_be_made_has_its_reason():
     guest = Guest(FOUND, fails="make")
     assert examine(guest, Subject("x", "/dev/x", ("make",), ("remove",)), 1).words == "make: status 1: no such thing"
     assert guest.commands == ["make", "true", "remove"]
+    lacking = examine(Guest(FOUND, fails="make"), Subject("x", "/dev/x", ("make",), ("remove",), "no such blocks"), 1)
+    assert (lacking.words, lacking.why) == ("no such blocks", "")
 
 
 def test_the_document_gets_a_row_for_each_and_keeps_the_rest(tmp_path, monkeypatch):
