@@ -12,7 +12,7 @@ if not __package__:
 
 from align_reports import interrupt, output
 
-PROGRAMS = ("verify", "compare", "live", "probe", "fleet")
+PROGRAMS = ("verify", "compare", "live", "probe", "fleet", "conform")
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/json.h"
 #include "base/message.h"
 #include "base/table.h"
 #include "base/units.h"
@@ -336,7 +335,7 @@ static struct json_object *fault_json(const struct round_fault *fault)
 	return object;
 }
 
-void conform_report_json(const struct conform_report *report)
+struct json_object *conform_report_json(const struct conform_report *report)
 {
 	const struct rounds_options *options = report->options;
 	const struct rounds_result *result = report->result;
@@ -385,5 +384,5 @@ void conform_report_json(const struct conform_report *report)
 	for (i = 0; i < result->nr; i++)
 		json_append(examples, fault_json(&result->fault[i]));
 	json_add(document, "examples", examples);
-	json_print(document, false);
+	return document;
 }

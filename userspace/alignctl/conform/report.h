@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_CONFORM_REPORT_H
 #define ALIGNCTL_CONFORM_REPORT_H
 
+#include "base/json.h"
 #include "conform/rounds.h"
 
 /**
@@ -29,6 +30,8 @@ struct conform_report {
 uint64_t report_bound(uint64_t rounds);
 
 void conform_report_text(const struct conform_report *report);
-void conform_report_json(const struct conform_report *report);
+
+/* Return the document, for json_print(). */
+struct json_object *conform_report_json(const struct conform_report *report);
 
 #endif

@@ -19,6 +19,7 @@
 #include "verbs/area.h"
 #include "verbs/conform_cut.h"
 #include "verbs/overwrite.h"
+#include "verbs/reports.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_SECONDS	60
@@ -50,6 +51,7 @@
  * @method: the only method; METHOD_NR: both
  * @prepare: file of what is sent before a power cut; NULL: none
  * @after: file of what was sent before a power cut, after it; NULL: none
+ * @html: file to write a page to; NULL: none
  * @json: print JSON
  */
 struct conform_options {
@@ -67,12 +69,13 @@ struct conform_options {
 	size_t method;
 	const char *prepare;
 	const char *after;
+	const char *html;
 	bool json;
 };
 
 enum row { ROW_WRITE, ROW_SAVE, ROW_FORCE, ROW_BLOCK, ROW_TIME, ROW_ROUNDS,
 	   ROW_DEPTH, ROW_KIND, ROW_METHOD, ROW_SEED, ROW_PREPARE,
-	   ROW_AFTER, ROW_JSON };
+	   ROW_AFTER, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
 	[ROW_WRITE] = { "write", "START+LENGTH",
@@ -96,6 +99,8 @@ static const struct option_row rows[] = {
 			  "write until the power is cut, and note it in STATE" },
 	[ROW_AFTER] = { "after", "STATE",
 			"judge what the cut has left, by that file" },
+	[ROW_HTML] = { "html", "FILE",
+		       "write the report as a page with pictures, too" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -161,6 +166,9 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_AFTER:
 		options->after = argument;
+		return 0;
+	case ROW_HTML:
+		options->html = argument;
 		return 0;
 	case ROW_JSON:
 		options->json = true;
@@ -236,6 +244,22 @@ static int find_area(const struct conform_options *options,
 	return ALIGNCTL_FINE;
 }
 
+/*
+ * Write the page of a document; NULL: only check that it can be written. Return:
+ * enum alignctl_exit, reported.
+ */
+static int put_page(const struct conform_options *options,
+		    const struct device *device, struct json_object *document)
+{
+	char *argv[] = { "conform", (char *)device->path,
+			 (char *)options->html, "write" };
+
+	return document ?
+	       reports_run("conform", 4, argv,
+			   json_object_to_json_string(document)) :
+	       reports_run("conform", 3, argv, NULL);
+}
+
 static int examine(const struct conform_options *options,
 		   const struct device *device, struct rounds_options *rounds)
 {
@@ -245,7 +269,13 @@ static int examine(const struct conform_options *options,
 	struct rounds_result result;
 	uint64_t began_ns, i, faulty = 0;
 	int status = ALIGNCTL_FINE, restored = ALIGNCTL_FINE;
+	int page = ALIGNCTL_FINE;
+	struct json_object *document;
 
+	if (options->html)
+		status = put_page(options, device, NULL);
+	if (status)
+		return status;
 	interrupt_catch();
 	if (options->save)
 		status = saved_make(rounds->fd, device->path, rounds->start,
@@ -272,14 +302,21 @@ static int examine(const struct conform_options *options,
 	report.restored = options->save && !restored;
 	for (i = 0; i < KIND_NR; i++)
 		faulty += result.faulty[i];
+	document = conform_report_json(&report);
+	if (options->html)
+		page = put_page(options, device, document);
 	if (options->json)
-		conform_report_json(&report);
+		json_print(document, false);
 	else
 		conform_report_text(&report);
+	if (!options->json)
+		json_object_put(document);
 	rounds_free(&result);
 	if (!status && faulty)
 		status = ALIGNCTL_FINDINGS;
-	return restored > status ? restored : status;
+	if (restored > status)
+		status = restored;
+	return page > status ? page : status;
 }
 
 /* Return the row of the first option that was given; @nr: none was. */
@@ -305,6 +342,11 @@ static int check_cut(const struct conform_options *options)
 	};
 	size_t first = first_given(given, ROW_JSON);
 
+	if (options->html && (options->prepare || options->after)) {
+		message_error("--html: is the page of rounds; it does not go with --%s",
+			      options->prepare ? "prepare" : "after");
+		return ALIGNCTL_USAGE;
+	}
 	if (options->prepare && first < ROW_JSON) {
 		message_error("--%s: does not go with --prepare, which sends all kinds of requests by io_uring",
 			      rows[first].name);

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -88,4 +90,51 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 	message_error("%s: %s: %s; apt-get install python3", argv[0],
 		      REPORTS_PYTHON, strerror(errno));
 	return ALIGNCTL_IO;
+}
+
+/* Return a file in memory with a text, from its start on; -1: reported. */
+static int file_of(const char *text)
+{
+	int fd = memfd_create("document", MFD_CLOEXEC);
+	size_t left = strlen(text);
+
+	while (fd >= 0 && left) {
+		ssize_t got = write(fd, text, left);
+
+		if (got < 0 && errno != EINTR)
+			break;
+		text += got > 0 ? got : 0;
+		left -= got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0 && !left && !lseek(fd, 0, SEEK_SET))
+		return fd;
+	message_error("a file in memory: %s", strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+int reports_run(const char *name, int argc, char **argv, const char *input)
+{
+	CLEANUP_CLOSE int file = input ? file_of(input) : -1;
+	int status;
+	pid_t child;
+
+	if (input && file < 0)
+		return ALIGNCTL_IO;
+	output_flush();
+	child = fork();
+	if (!child) {
+		if (!input || dup2(file, STDIN_FILENO) == STDIN_FILENO)
+			_exit(reports_become(name, argc, argv, NULL));
+		_exit(ALIGNCTL_IO);
+	}
+	if (child < 0) {
+		message_error("fork: %s", strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return ALIGNCTL_IO;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : ALIGNCTL_IO;
 }

@@ -13,4 +13,11 @@
  */
 int reports_become(const char *name, int argc, char **argv, char *const *more);
 
+/*
+ * Run the program @name with the arguments @argv of the verb argv[0] and the
+ * text @input, which may be NULL, as its standard input. Signals wait for its
+ * end. Return: its exit status, reported.
+ */
+int reports_run(const char *name, int argc, char **argv, const char *input);
+
 #endif

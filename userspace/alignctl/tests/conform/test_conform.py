@@ -106,6 +106,25 @@ def test_methods_take_turns_in_each_kind(file):
     assert ", by io_uring and sync\n" in alignctl("conform", file, "--rounds", 10).stdout
 
 
+def test_a_page_is_written_beside_the_text_and_of_the_same_run(file, tmp_path):
+    done = alignctl("conform", file, "--rounds", 20, "--html", tmp_path / "page.html", "--json")
+    assert done.returncode == FINE and json.loads(done.stdout)["rounds"] == 20, done.stderr
+    text = (tmp_path / "page.html").read_text()
+    assert f"Whether {file} keeps its word" in text and "None of 20 rounds had a fault" in text
+    again = alignctl("conform", file, "--rounds", 30, "--force", file, "--html", tmp_path / "page.html")
+    assert again.stdout.startswith(f"{file}: blocks of 4096 bytes")
+    assert "None of 30 rounds" in (tmp_path / "page.html").read_text()
+
+
+def test_a_page_that_cannot_be_written_is_refused_before_anything_is(file, tmp_path):
+    (tmp_path / "mine").write_text("not a page")
+    for html, words in ((tmp_path / "mine", "is not a report of alignctl"), (file, "which the runs need"),
+                        (tmp_path / "no" / "page", "cannot create files in")):
+        done = alignctl("conform", file, "--rounds", 20, "--html", html, "--save", tmp_path / "saved")
+        assert (done.returncode, done.stdout) == (USAGE, "") and words in done.stderr, done.stderr
+    assert not any(file.read_bytes()) and not (tmp_path / "saved").exists()
+
+
 def members(value):
     if isinstance(value, dict):
         return set(value) | {name for each in value.values() for name in members(each)}

@@ -159,6 +159,8 @@ def test_files_that_do_not_fit_are_refused_with_their_reason(file, prepared, mem
     (["--prepare", "HERE/state"], "lies on the disk of"),
     (["--prepare", "/nowhere/state"], "/nowhere/state: No such file"),
     (["--prepare", "MEMORY/state", "--kind", "sub-block+read/in-block"], "--kind: does not go with --prepare"),
+    (["--prepare", "MEMORY/state", "--html", "page.html"], "--html: is the page of rounds; it does not go with --prepare"),
+    (["--after", "MEMORY/state", "--html", "page.html"], "--html: is the page of rounds; it does not go with --after"),
     (["--after", "MEMORY/state", "--prepare", "MEMORY/other"], "--prepare: does not go with --after"),
     (["--after", "MEMORY/state", "--seed", "1"], "--seed: does not go with --after"),
     (["--after", "MEMORY/state", "--rounds", "1"], "--rounds: does not go with --after")])
