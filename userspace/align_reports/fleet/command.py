@@ -23,7 +23,7 @@ except ImportError:
     print(needs.rich("alignctl fleet"), file=sys.stderr)
     sys.exit(3)
 
-from align_reports.document import text_of, visible
+from align_reports.document import rows_of, visible
 from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.fleet import layout, page, ranking, table
 from align_reports.fleet.model import NOTHING
@@ -137,7 +137,7 @@ def main(argv: list[str]) -> int:
     if given.html:
         status = max(status, put("fleet", given.html, page.render(fleet, given.host and visible(given.host))))
     if given.json:
-        print(text_of(document(fleet), indent=1))
+        print(rows_of(document(fleet)))
     else:
         view = table.VIEWS[given.by or ("device" if given.host else "host")](fleet)
         print(table.text(fleet, view))

@@ -187,6 +187,17 @@ def _known(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT else None
 
 
+def _of_unit(found: Document, name: str, unit: dict[str, Any]) -> None:
+    """Take what check knows of a disk: its rotation, its unit, and what it is rated for."""
+    rpm, size, rated = _inner(unit, "rotation", "rpm"), _known(unit.get("bytes")), _known(_inner(unit, "rated_writes", "bytes"))
+    if isinstance(rpm, int | float) and not isinstance(rpm, bool) and (rpm == 0 or 1 <= rpm <= MOST_COUNT):
+        found.rpm[name] = Fraction(str(rpm))
+    if size is not None:
+        found.units[name] = size
+    if rated:
+        found.rated[name] = rated
+
+
 def _check(document: dict[str, Any]) -> Document:
     found = Document("check")
     for device in _member(document, "devices", list, "the document"):
@@ -198,13 +209,9 @@ def _check(document: dict[str, Any]) -> Document:
         if not below:
             model = device.get("model")
             found.disks[name] = visible(model) if isinstance(model, str) else None
-            rpm, unit = _inner(device, "unit", "rotation", "rpm"), _known(_inner(device, "unit", "bytes"))
-            if isinstance(rpm, int | float) and not isinstance(rpm, bool) and (rpm == 0 or 1 <= rpm <= MOST_COUNT):
-                found.rpm[name] = Fraction(str(rpm))
-            if unit is not None:
-                found.units[name] = unit
-            if rated := _known(_inner(device, "unit", "rated_writes", "bytes")):
-                found.rated[name] = rated
+            unit = device.get("unit")
+            if isinstance(unit, dict):
+                _of_unit(found, name, unit)
     for finding in _member(document, "findings", list, "the document"):
         code = _text(finding, "finding", "a finding")
         found.findings.append(Finding(code, _text(finding, "device", code), _text(finding, "text", code),

@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 from fleet_samples import check, large, plan, random_fleet, save, stats
 
-from align_reports.document import text_of
+from align_reports.document import rows_of
 from align_reports.fleet import command, page
 from align_reports.fleet.layout import MOST_BYTES, files as files_of, place
 from align_reports.fleet.ranking import GRADES, ORDER, gather
@@ -34,6 +34,19 @@ def fleet(tmp_path, capsys):
 
 def names(document):
     return [host["host"] for host in document["hosts"]]
+
+
+def test_the_document_has_a_line_for_each_host_and_nothing_else_than_its_members(tmp_path, capsys):
+    save(tmp_path, random_fleet(3, hosts=9))
+    ranked = gather(map(str, sorted(tmp_path.rglob("*.json"))), {})
+    command.main([str(tmp_path), "--json"])
+    text = capsys.readouterr().out
+    assert json.loads(text) == json.loads(json.dumps(command.document(ranked)))
+    lines = text.splitlines()
+    start, end = lines.index('"hosts": ['), lines.index("],")
+    assert [json.loads(line.rstrip(","))["host"] for line in lines[start + 1:end]] == [host.name for host in ranked.hosts]
+    assert rows_of({"empty": [], "letter": "\udcff", "rows": [{"\udc80": "\n"}]}) == (
+        '{\n"empty": [],\n"letter": "\\\\xff",\n"rows": [\n{"\\\\x80": "\\n"}\n]\n}')
 
 
 # What is read
@@ -197,7 +210,7 @@ def test_no_document_whatever_is_wrong_with_it_stops_the_others(tmp_path):
     ranked = gather(paths, unusable)
     assert len(ranked.hosts) + len(unusable) == len(files) and min(len(ranked.hosts), len(unusable)) > 100
     page.render(ranked, None).encode()
-    text_of(command.document(ranked)).encode()
+    rows_of(command.document(ranked)).encode()
     for view in VIEWS.values():
         text(ranked, view(ranked)).encode()
 
