@@ -344,7 +344,7 @@ static enum cut_found found_in(const struct judge *judge,
 	case CONTENT_FOREIGN:
 		break;
 	}
-	return is_of_another_run(judge, block) ? CUT_FOUND_EARLIER :
+	return is_of_another_run(judge, block) ? CUT_FOUND_ANOTHER :
 						 CUT_FOUND_OTHER;
 }
 
@@ -360,7 +360,7 @@ static enum cut_fault name_fault(const struct judge *judge,
 	case CUT_FOUND_FIRST:
 	case CUT_FOUND_WRITE:
 	case CUT_FOUND_ZEROES:
-	case CUT_FOUND_EARLIER:
+	case CUT_FOUND_ANOTHER:
 		return CUT_LOST;
 	case CUT_FOUND_OTHER:
 		break;

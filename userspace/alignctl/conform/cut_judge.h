@@ -30,7 +30,7 @@ enum cut_found {
 	CUT_FOUND_FIRST,	/* the content before all requests */
 	CUT_FOUND_WRITE,	/* the content of a write */
 	CUT_FOUND_ZEROES,	/* of write-zeroes, or of a new medium */
-	CUT_FOUND_EARLIER,	/* the content of an earlier --prepare */
+	CUT_FOUND_ANOTHER,	/* the content of another --prepare */
 	CUT_FOUND_PARTS,	/* parts of different contents */
 	CUT_FOUND_OTHER,	/* nothing that was written there */
 	CUT_FOUND_NOTHING,	/* it could not be read */

@@ -45,10 +45,11 @@ static char *next_step(const struct cut_options *options,
 		"alignctl conform %s --after %s%s%s", device, state,
 		file ? " --save " : "", file ? file : "");
 
+	if (!sum_of(prepared->sent) && !file)
+		return message_format("no request was sent; prepare again, with another STATE");
 	if (!sum_of(prepared->sent))
-		return message_format("no request was sent; prepare again, with another STATE%s%s",
-				      file ? "; the area's content is in " : "",
-				      file ? file : "");
+		return message_format("no request was sent; restore the area by: %s",
+				      after);
 	switch (prepared->stop) {
 	case CUT_STOP_DEVICE:
 		return message_format("the device has failed, as without power; when it is back: %s",
@@ -217,8 +218,8 @@ static char *found_text(const struct cut_finding *finding)
 		return message_format("that of %s", name);
 	case CUT_FOUND_ZEROES:
 		return message_format("zeroes");
-	case CUT_FOUND_EARLIER:
-		return message_format("that of an earlier --prepare");
+	case CUT_FOUND_ANOTHER:
+		return message_format("that of another --prepare");
 	case CUT_FOUND_PARTS:
 		return message_format("parts of different contents");
 	case CUT_FOUND_OTHER:
@@ -281,7 +282,9 @@ static void print_limits(const struct cut_report *report, const uint64_t *ended)
 	if (!verdict->open_lost)
 		puts("cannot tell: whether the power was cut, as nothing is missing that was not durable");
 	if (!verdict->own)
-		puts("cannot tell: whether this is the device that was prepared, as nothing of it is here");
+		printf("cannot tell: whether this is the device that was prepared, as it has nothing of it%s\n",
+		       verdict->other_runs ?
+		       ", and blocks of another --prepare" : "");
 }
 
 void cut_report_text(const struct cut_report *report)
@@ -395,6 +398,7 @@ void cut_report_json(const struct cut_report *report)
 	json_add_number(document, "not_durable", verdict->open);
 	json_add_number(document, "not_durable_lost", verdict->open_lost);
 	json_add_number(document, "anything", verdict->anything);
+	json_add_bool(document, "nothing_of_it", !verdict->own);
 	json_add_number(document, "faulty", faulty);
 	json_add(document, "fewer_than_one_in", faulty || !verdict->promised ?
 		 NULL : json_from_number(report_bound(verdict->promised)));

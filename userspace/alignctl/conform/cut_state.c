@@ -455,7 +455,7 @@ static void take_records(struct cut_state *state, const uint8_t *from,
 
 		if (le64_at(from + AT_RECORD_CHECK) !=
 		    record_check(state->header.area.run, i, what, time) ||
-		    time <= state->last_ns ||
+		    time <= state->last_ns || time == UINT64_MAX ||
 		    !take_record(state, what & KIND_MASK, what >> KIND_BITS,
 				 time))
 			break;

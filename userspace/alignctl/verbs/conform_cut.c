@@ -115,32 +115,30 @@ static int check_device(const struct conform_cut *cut,
 			      device->path, device->logical);
 		return ALIGNCTL_USAGE;
 	}
-	if (state->ready)
-		return ALIGNCTL_FINE;
-	message_error("--after %s: ends before %s had its first content, so nothing was promised; prepare again",
-		      cut->after, state->header.path);
-	return ALIGNCTL_USAGE;
+	return ALIGNCTL_FINE;
 }
 
 /*
- * Check that content and STATE can be of the same run. Return: enum alignctl_exit,
+ * Compare the device with STATE, if that knows enough. Return: enum alignctl_exit,
  * reported.
  */
-static int check_verdict(const struct conform_cut *cut,
-			 const struct device *device,
-			 const struct cut_verdict *verdict)
+static int compare(const struct conform_cut *cut, const struct device *device,
+		   const struct cut_state *state, int fd,
+		   struct cut_verdict *verdict)
 {
-	if (!verdict->own && verdict->other_runs) {
-		message_error("--after %s: %s has blocks of another --prepare and none of this one; name the device and the STATE that belong together",
-			      cut->after, device->path);
+	int status;
+
+	if (!state->ready) {
+		message_error("--after %s: ends before %s had its first content, so nothing was promised; prepare again",
+			      cut->after, state->header.path);
 		return ALIGNCTL_USAGE;
 	}
-	if (verdict->beyond) {
-		message_error("--after %s: has lost what was synced to it, as %s has later writes; its disk does not keep its word",
-			      cut->after, device->path);
-		return ALIGNCTL_IO;
-	}
-	return ALIGNCTL_FINE;
+	status = cut_judge(fd, state, verdict);
+	if (status || !verdict->beyond)
+		return status;
+	message_error("--after %s: has lost what was synced to it, as %s has later writes; its disk does not keep its word",
+		      cut->after, device->path);
+	return ALIGNCTL_IO;
 }
 
 /* Judge, restore and report. Return: enum alignctl_exit, reported. */
@@ -157,13 +155,11 @@ static int judge(const struct conform_cut *cut, const struct device *device,
 	int status, restored = ALIGNCTL_FINE;
 
 	interrupt_catch();
-	status = cut_judge(fd, state, verdict);
-	if (!status && !interrupt_seen())
-		status = check_verdict(cut, device, verdict);
+	status = compare(cut, device, state, fd, verdict);
+	if (cut->save && !interrupt_seen())
+		restored = saved_restore(fd, device->path, area->start,
+					 area->bytes, cut->save);
 	if (!status && !interrupt_seen()) {
-		if (cut->save)
-			restored = saved_restore(fd, device->path, area->start,
-						 area->bytes, cut->save);
 		report.restored = cut->save && !restored;
 		if (cut->json)
 			cut_report_json(&report);

@@ -118,6 +118,15 @@ def test_a_lost_write_names_the_write_its_end_and_the_flush(file, prepared):
     assert alignctl("conform", file, "--after", state).stdout == before
 
 
+def test_what_another_run_has_written_is_no_content_of_this_one(file, prepared, memory):
+    state, _ = prepared
+    assert alignctl("conform", file, "--prepare", memory / "other", "--write", "0+1M", "--rounds", 100).returncode == FINE
+    assert after(file, memory / "other")["nothing_of_it"] is False
+    found = after(file, state, status=FINDINGS)
+    assert found["nothing_of_it"] and found["faulty"] == found["faults"]["lost-write"] > 1000
+    assert "and blocks of another --prepare" in alignctl("conform", file, "--after", state).stdout
+
+
 def test_what_is_whole_of_a_file_that_was_cut_off_counts(file, prepared):
     state, sent = prepared
     data = state.read_bytes()
@@ -150,8 +159,6 @@ def test_files_that_do_not_fit_are_refused_with_their_reason(file, prepared, mem
     shutil.copy(file, larger)
     os.truncate(larger, 9 * MEBIBYTE)
     assert f"is of a device of {8 * MEBIBYTE} bytes" in after(larger, state, status=USAGE)
-    assert alignctl("conform", file, "--prepare", memory / "other", "--write", "0+1M", "--rounds", 100).returncode == FINE
-    assert "has blocks of another --prepare and none of this one" in after(file, state, status=USAGE)
     assert "No such file" in after(file, memory / "none", status=USAGE)
 
 
@@ -161,6 +168,8 @@ def test_files_that_do_not_fit_are_refused_with_their_reason(file, prepared, mem
     (["--prepare", "MEMORY/state", "--kind", "sub-block+read/in-block"], "--kind: does not go with --prepare"),
     (["--prepare", "MEMORY/state", "--html", "page.html"], "--html: is the page of rounds; it does not go with --prepare"),
     (["--after", "MEMORY/state", "--html", "page.html"], "--html: is the page of rounds; it does not go with --after"),
+    (["--prepare", "MEMORY/state", "--method", "sync"], "--method: does not go with --prepare"),
+    (["--prepare", "MEMORY/state", "--html", "MEMORY/page.html"], "--html: "),
     (["--after", "MEMORY/state", "--prepare", "MEMORY/other"], "--prepare: does not go with --after"),
     (["--after", "MEMORY/state", "--seed", "1"], "--seed: does not go with --after"),
     (["--after", "MEMORY/state", "--rounds", "1"], "--rounds: does not go with --after")])
@@ -191,6 +200,15 @@ def test_the_area_has_its_content_again(file, memory):
     found = after(file, memory / "state", *options)
     assert found["restored"] and (found["start"], found["length"]) == (2 * MEBIBYTE, MEBIBYTE) and file.read_bytes() == before
     assert os.listdir(memory) == ["state"]
+
+
+def test_it_is_restored_too_if_the_file_ends_too_early_to_judge(file, memory):
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    options = ("--save", memory / "saved")
+    assert alignctl("conform", file, "--prepare", memory / "state", "--rounds", 20, *options).returncode == FINE
+    os.truncate(memory / "state", HEADER)
+    assert "ends before" in after(file, memory / "state", *options, status=USAGE) and file.read_bytes() == before
 
 
 def test_a_full_disk_below_the_file_ends_it_and_what_is_there_counts(file):
