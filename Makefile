@@ -159,6 +159,10 @@ conform:  ## alignctl conform on devices of the kernel and on dm-align, in a gue
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.conform $(CONFORM_ARGS)
 
+conform-cuts:  ## the same before and after power cuts [CUTS_ARGS="--cuts N --update"]
+	$(call prepare,check,programs)
+	$(PYTHON) -m lab.conform.cuts $(CUTS_ARGS)
+
 # Documentation/dashboard.svg is from a quiet machine.
 dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
 	$(call prepare,check,programs modules)
@@ -203,4 +207,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream

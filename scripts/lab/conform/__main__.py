@@ -16,6 +16,7 @@ import json
 import os
 import sys
 import textwrap
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -132,18 +133,21 @@ def examine(guest: remote.Guest, subject: Subject, seconds: int) -> Verdict:
                    ", ".join(document["cannot_tell"]))
 
 
+def ruled(rows: Sequence[tuple[str, ...]]) -> str:
+    """Return the rows as a table of reStructuredText; the first one is the heading."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = " ".join("=" * width for width in widths)
+    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([rule, lines[0], rule, *lines[1:], rule, ""])
+
+
 def page(verdicts: list[Verdict], release: str, seconds: int) -> str:
     """Return the table for the document."""
     rows = [("Device", "Rounds", "Faulty", "Faults")] + [
         (each.name, str(each.rounds), str(each.faulty),
          each.words + (f"; not tried: {each.untried}" if each.untried else ""))
         for each in verdicts]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    rule = " ".join("=" * width for width in widths)
-    lines = [" ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    today = datetime.now(UTC).date()
-    heading = f"Linux {release}, {today}, {seconds} s each, ``make conform``:"
-    return "\n".join([heading, "", rule, lines[0], rule, *lines[1:], rule, ""])
+    return f"Linux {release}, {datetime.now(UTC).date()}, {seconds} s each, ``make conform``:\n\n{ruled(rows)}"
 
 
 def example(guest: remote.Guest, subject: Subject, seconds: int) -> str:
