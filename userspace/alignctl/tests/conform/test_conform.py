@@ -93,6 +93,12 @@ def test_one_kind_is_all_that_is_tried(file):
     assert found["kinds"] == [{"kind": "sub-block+read/across", "rounds": 50, "faulty": 0, "fewer_than_one_in": 17}]
 
 
+def test_the_area_ends_with_a_whole_block(file):
+    options = ["--rounds", 5, "--block", "16K", "--depth", 4, "--write", "4K+1040K"]
+    found = json.loads(alignctl("conform", file, *options, "--json").stdout)
+    assert (found["start"], found["length"], found["block_size"]) == (16 << 10, 1 << 20, 16 << 10)
+
+
 @pytest.mark.parametrize("method", ["io_uring", "sync"])
 def test_a_method_is_the_only_one(file, method):
     found = json.loads(alignctl("conform", file, "--rounds", 50, "--method", method, "--json").stdout)
