@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <fcntl.h>
 #include <liburing.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/message.h"
 #include "base/progress.h"
 #include "engine/io_queue.h"
 #include "tests/no_io_uring.h"
@@ -100,6 +103,26 @@ static bool wakes_up(int fd, unsigned int depth)
 	return good;
 }
 
+/* Count the threads of this process, without io_uring's own. */
+static unsigned int threads(void)
+{
+	DIR *folder = opendir("/proc/self/task");
+	const struct dirent *entry;
+	unsigned int nr = 0;
+
+	while (folder && (entry = readdir(folder))) {
+		CLEANUP_FREE char *path = message_format(
+			"/proc/self/task/%s/comm", entry->d_name);
+		CLEANUP_CLOSE int fd = open(path, O_RDONLY | O_CLOEXEC);
+		char name[4] = { 0 };
+
+		nr += fd >= 0 && read(fd, name, sizeof(name)) > 0 &&
+		      memcmp(name, "iou-", sizeof(name));
+	}
+	closedir(folder);
+	return nr;
+}
+
 /* Writes DEPTH pieces at once, reads them back, and reads after the end. */
 static bool works(const char *method, enum way way)
 {
@@ -114,6 +137,7 @@ static bool works(const char *method, enum way way)
 	struct io_request requests[DEPTH], *done;
 	static char memory[DEPTH][BYTES];
 	bool good = !strcmp(io_queue_method(queue), method);
+	unsigned int before = threads();
 	int i, pass;
 
 	unlink(path);
@@ -138,6 +162,7 @@ static bool works(const char *method, enum way way)
 	for (i = 0; i < DEPTH; i++)
 		good &= memory[i][0] == 'a' + i &&
 			memory[i][BYTES - 1] == 'a' + i;
+	good &= (threads() >= before + DEPTH) == (way != BY_QUEUE);
 	good &= removes(queue, memory, way) && sleeps(queue);
 	good &= wakes_up(fd, 1) && wakes_up(fd, DEPTH);
 	requests[0].offset = DEPTH * BYTES - 512;
