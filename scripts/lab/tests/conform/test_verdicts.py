@@ -3,11 +3,12 @@
 
 import json
 import re
+import textwrap
 
 import pytest
 
 from lab.conform import __main__ as conform
-from lab.conform.__main__ import SUBJECTS, Subject, Verdict, examine, page
+from lab.conform.__main__ import SUBJECTS, Subject, Verdict, examine, example, page
 from lab.machines.remote import GuestError
 
 FOUND = {"rounds": 312, "faulty": 0, "fewer_than_one_in": 104, "cannot_tell": {"discard": "Operation not supported"},
@@ -47,6 +48,16 @@ def test_faults_are_named_and_a_device_that_cannot_be_made_has_its_reason():
     assert guest.commands == ["make", "true", "remove"]
     lacking = examine(Guest(FOUND, fails="make"), Subject("x", "/dev/x", ("make",), ("remove",), "no such blocks"), 1)
     assert (lacking.words, lacking.why) == ("no such blocks", "")
+
+
+def test_of_a_faulty_device_the_first_fault_is_shown_and_both_tables():
+    said = "\n\n".join(["/dev/x: blocks", "lost-update: one\n REQUEST\n  1", "lost-update: two", "KIND  FAULTY\na     2",
+                        "METHOD  FAULTY\nsync    2", "rounds: 9 of 3 kinds; faulty: 2\n"])
+    guest = Guest(FOUND)
+    guest.run = lambda *_, **__: said
+    assert example(guest, Subject("x", "/dev/x"), 1) == "::\n\n" + textwrap.indent("\n\n".join([
+        "/dev/x: blocks", "lost-update: one\n REQUEST\n  1", "(1 more faults)", "KIND  FAULTY\na     2",
+        "METHOD  FAULTY\nsync    2", "rounds: 9 of 3 kinds; faulty: 2"]), "    ") + "\n"
 
 
 def test_the_document_gets_a_row_for_each_and_keeps_the_rest(tmp_path, monkeypatch):
