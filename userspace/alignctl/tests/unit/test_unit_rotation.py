@@ -89,7 +89,7 @@ def test_two_words_of_a_drive_that_disagree_are_to_be_measured(bridge):
 
 def test_the_revolution_of_the_metrics_is_the_measured_one(bridge, monkeypatch):
     keep_rotation(bridge.root, 5400)
-    rates(bridge.bridge, page=7200)
+    rates(bridge.bridge, word=7200, page=7200)
     monkeypatch.setenv("ALIGNCTL_SYSROOT", str(bridge.root))
     text = alignctl("check", "--format", "prometheus").stdout
     [(labels, value)] = re.findall(r"^alignctl_check_revolution_seconds{(.*)} (\S+)$", text, re.M)

@@ -240,7 +240,8 @@ def test_each_interval_has_what_was_counted_in_it(drives):
 @pytest.mark.parametrize("before, now, ledger, reason", [
     (page(9000), page(3), GROWN, "restarted"), (b"errno 13\n", page(1000), GROWN, "not-asked-before"),
     (page(0), b"errno 13\n", GROWN, "not-permitted"), (page(0), page(1000), GROWN | {"target0_mode": "pad"}, "mode"),
-    (page(5), page(5), BEGUN, "nothing-counted")])
+    (page(5), page(5), BEGUN, "nothing-counted")],
+    ids=["restarted", "not-asked-before", "not-permitted", "mode", "nothing-counted"])
 def test_counts_that_cannot_be_compared_confirm_nothing_and_have_the_reason(drives, before, now, ledger, reason):
     [device] = witnessed(drives, (before, BEGUN), (now, ledger))
     [row] = device["drives"]
