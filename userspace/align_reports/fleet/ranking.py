@@ -38,12 +38,15 @@ GRADES = {
 }
 OTHER, NOTE = "other", "note"
 ORDER = (*GRADES, OTHER, NOTE)
+# The grade of each finding that has one.
+GRADE = {code: grade for grade, codes in GRADES.items() for code in codes}
 
 
 def grade_of(finding: Finding) -> str:
-    if finding.note:
-        return NOTE
-    return next((grade for grade, codes in GRADES.items() if finding.code in codes), OTHER)
+    return NOTE if finding.note else GRADE.get(finding.code, OTHER)
+
+
+NO_FINDINGS = dict.fromkeys(ORDER, 0)
 
 
 @dataclass
@@ -77,7 +80,8 @@ class Entry:
 
     def grades(self) -> dict[str, int | None]:
         """Return the number of findings of each grade, from the gravest to notes; None where it is not known."""
-        found = Counter(map(grade_of, self.findings))
+        # a fleet has many without findings, and a Counter takes its time
+        found: dict[str, int] = Counter(map(grade_of, self.findings)) if self.findings else NO_FINDINGS
         return {grade: found[grade] if self.judged or found[grade] else None for grade in ORDER}
 
     def faults(self) -> int:
