@@ -71,7 +71,7 @@ PARTS = {part.name: part for part in (
           "DM_ALIGN_STRESS_SECONDS": 60}),
     Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
          r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
-    Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/sim"),
+    Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
          {"DM_ALIGN_MODEL_FULL": 1}, r"^model: (.*)$"),
     Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
          "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),

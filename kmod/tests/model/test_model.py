@@ -2,7 +2,7 @@
 """The model of the engine: every state is visited and sound, each deliberate fault is found, and the model has every
 function of the code that assigns a block's state.
 
-    DM_ALIGN_MODEL_FULL=1 scripts/python -m pytest -s kmod/tests/sim    hours: three requests in flight
+    DM_ALIGN_MODEL_FULL=1 scripts/python -m pytest -s kmod/tests/model    hours: three requests in flight
     DM_ALIGN_MODEL_SEED=N                                               draw the same sets again
 """
 
@@ -30,7 +30,7 @@ FULL = bool(int(os.environ.get("DM_ALIGN_MODEL_FULL", "0")))
 LIMIT = 24 * 3600 if FULL else 600
 CLEAN, VIOLATION, USAGE = 0, 1, 2
 
-# For each setting of engine_sim the requests of a set: as many as fit into `make check`, and as many as end within hours.
+# For each setting of engine_model the requests of a set: as many as fit into `make check`, and as many as end within hours.
 SETTINGS = {
     "pad": (3, 3),
     "coalesce": (3, 3),
@@ -176,7 +176,7 @@ def model(tmp_path_factory):
     @functools.cache
     def build(*variables):
         out = tmp_path_factory.mktemp("sim")
-        program = out / "bin" / "engine_sim"
+        program = out / "bin" / "engine_model"
         subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", *variables, program], check=True)
         return program
 
@@ -368,8 +368,8 @@ def compiled(tmp_path_factory):
     (kmod / "tests").mkdir(parents=True)
     for path in KMOD.glob("*.[ch]"):
         shutil.copy(path, kmod)
-    shutil.copytree(HERE, kmod / "tests" / "sim")
-    make = ["make", "-s", "-C", kmod / "tests" / "sim", f"OUT={folder}", "CFLAGS=-O0", folder / "bin" / "engine_sim"]
+    shutil.copytree(HERE, kmod / "tests" / "model")
+    make = ["make", "-s", "-C", kmod / "tests" / "model", f"OUT={folder}", "CFLAGS=-O0", folder / "bin" / "engine_model"]
     subprocess.run(make, check=True)
     return kmod, make
 

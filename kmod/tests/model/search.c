@@ -24,7 +24,7 @@ void *renew(void *memory, size_t nr, size_t size)
 
 	memory = reallocarray(memory, nr, size);
 	if (!memory) {
-		fprintf(stderr, "engine_sim: no memory for %zu times %zu bytes: set --max-states lower\n",
+		fprintf(stderr, "engine_model: no memory for %zu times %zu bytes: set --max-states lower\n",
 			nr, size);
 		exit(EXIT_LIMIT);
 	}
@@ -327,7 +327,7 @@ struct result search(const struct scenario *scenario, size_t max_states, bool si
 				result.status = EXIT_LIMIT;
 				if (silent)
 					goto out;
-				fprintf(stderr, "engine_sim: more than %zu states (--max-states): ", max_states);
+				fprintf(stderr, "engine_model: more than %zu states (--max-states): ", max_states);
 				print_scenario(stderr, scenario);
 				fprintf(stderr, "\n");
 				goto out;

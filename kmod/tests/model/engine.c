@@ -19,7 +19,7 @@
  * by is the same code where it is pure (decide.h), and enum block_state, enum
  * touch_fate, the counters and the table of what a touch is booked on come from
  * the kernel's sources when this is compiled. So a new state or a new way to
- * resolve a touch does not compile here (-Wswitch), and test_sim.py compares
+ * resolve a touch does not compile here (-Wswitch), and test_model.py compares
  * who assigns which state.
  *
  * One event is what one holder of shard->lock does, or the completion of one

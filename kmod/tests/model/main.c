@@ -342,7 +342,7 @@ static void usage(FILE *out)
 {
 	size_t i;
 
-	fprintf(out, "usage: engine_sim [OPTION]... [REQUEST]...\n"
+	fprintf(out, "usage: engine_model [OPTION]... [REQUEST]...\n"
 		"Visits all states of a model of the engine for all sets of requests, or one.\n"
 		"  --requests=N    requests of a set, 1 to %u (default 3)\n"
 		"  --concurrent=N  requests in flight at a time (default 3)\n"
@@ -383,7 +383,7 @@ static unsigned int number(const char *text, unsigned int from, unsigned int to)
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (!*text || *end || value < from || value > to) {
-		fprintf(stderr, "engine_sim: '%s' is no number from %u to %u\n", text, from, to);
+		fprintf(stderr, "engine_model: '%s' is no number from %u to %u\n", text, from, to);
 		exit(EXIT_USAGE);
 	}
 	return value;
@@ -391,7 +391,7 @@ static unsigned int number(const char *text, unsigned int from, unsigned int to)
 
 static void no_such(const char *what, const char *name)
 {
-	fprintf(stderr, "engine_sim: there is no %s '%s' (see --list)\n", what, name);
+	fprintf(stderr, "engine_model: there is no %s '%s' (see --list)\n", what, name);
 	exit(EXIT_USAGE);
 }
 
@@ -435,7 +435,7 @@ static void parse_part(struct options *options, const char *text)
 
 	if (sscanf(text, "%u/%u%c", &options->part, &options->parts, &rest) != 2 || !options->part ||
 	    options->part > options->parts) {
-		fprintf(stderr, "engine_sim: '%s' is no K/N with K from 1 to N\n", text);
+		fprintf(stderr, "engine_model: '%s' is no K/N with K from 1 to N\n", text);
 		exit(EXIT_USAGE);
 	}
 	options->part--;
