@@ -146,6 +146,8 @@ enum align_ending {
  * @nr_resting: number of blocks in the shards' @held and @urgent
  * @nr_idle: number of blocks in the shards' @failed
  * @pressed: @nr_resting is too large; a hint, without a lock
+ * @drops: number of blocks whose held touches were given up; rises under the lock
+ *	of the block's shard
  * @hold_ms: how long a block is held; read without a lock
  * @lock: guards the fields below; taken inside a shard's
  * @reserve: the spare run of one block, for when no memory can be had
@@ -190,6 +192,7 @@ struct align_blocks {
 	atomic_t nr_resting;
 	atomic_t nr_idle;
 	bool pressed;
+	atomic_t drops;
 	unsigned int hold_ms;
 
 	spinlock_t lock;	/* guards all below */
@@ -327,6 +330,7 @@ struct align_pin {
  * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
+ * @drops: blocks->drops when the touches came to their blocks
  * @span: the shards of the blocks that the bio touches
  * @range: the blocks of the run, in the tree of their shard, of both of their
  *	shards, or of the long ranges
@@ -368,6 +372,7 @@ struct align_io {
 			unsigned int nr_touches;
 			atomic_t parts;
 			blk_status_t status;
+			int drops;
 			struct shard_span span;
 			struct align_range range[2];
 			atomic_t blockers;

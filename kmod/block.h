@@ -87,6 +87,7 @@ int hold_settle_for_ioctl(struct align_target *at);
 void hold_thaw(struct align_target *at);
 void hold_set_ms(struct align_target *at, unsigned int ms);
 void hold_drop_failed(struct align_target *at);
+bool hold_was_dropped(const struct align_io *io);
 u64 hold_oldest_ns(struct align_target *at);
 void hold_for_stream(struct align_block *block, struct list_head *started);
 int hold_map_flush(struct align_io *io);

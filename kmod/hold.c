@@ -1200,6 +1200,7 @@ static bool hold_drop(struct align_target *at, struct align_shard *shard,
 	}
 	sector = align_block_start(&at->geometry, block->number);
 	touches = block->held;
+	atomic_inc(&at->blocks.drops);
 	hold_leave(block);
 	hold_resolve(block, RMW_LOST, RMW_LOST);
 	block_remove(block);
@@ -1224,6 +1225,28 @@ void hold_drop_failed(struct align_target *at)
 		while (hold_drop(at, &blocks->shard[i],
 				 &blocks->shard[i].failed))
 			cond_resched();
+}
+
+/**
+ * hold_was_dropped - whether a write must not end well
+ * @io: a write whose parts have ended
+ *
+ * A touch is held as soon as it is copied, and its write may end long after that,
+ * when its other parts do. If what is held was given up in between, the write has
+ * not been done. Which blocks were given up is not kept, so any of the target
+ * counts.
+ *
+ * Any context.
+ */
+bool hold_was_dropped(const struct align_io *io)
+{
+	unsigned int i;
+
+	for (i = 0; i < io->nr_touches; i++)
+		if (io->touch[i].held)
+			/* A drop of its block came behind the read of @drops. */
+			return atomic_read(&io->at->blocks.drops) != io->drops;
+	return false;
 }
 
 /* Return when the block that a shard holds longest got its first held touch. */

@@ -31,6 +31,8 @@ void align_io_put(struct align_io *io, blk_status_t status)
 	if (status)
 		cmpxchg(&io->status, BLK_STS_OK, status);
 	if (atomic_dec_and_test(&io->parts)) {
+		if (!io->status && hold_was_dropped(io))
+			io->status = BLK_STS_IOERR;
 		io->bio->bi_status = io->status;
 		bio_endio(io->bio);
 	}
@@ -637,6 +639,7 @@ int align_engine_map(struct align_io *io)
 	span = shard_span(at, split.first_block, split.last_block);
 	io->span = span;
 	span_lock(at, &span, &flags);
+	io->drops = atomic_read(&at->blocks.drops);
 	if (nowait) {
 		if (blocks_would_wait(at, bio_op(bio), split.first_block,
 				      split.last_block)) {
