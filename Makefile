@@ -95,6 +95,14 @@ upstream:  ## the target as patches for Linux 7.2 in out/upstream/, checked as k
 	@scripts/setup upstream
 	$(PYTHON) -m lab.upstream $(UPSTREAM)
 
+SIM_SECONDS ?= 60
+SIM_SEED ?= $(shell date +%s)000000
+
+sim:  ## the engine itself in simulated worlds, from seed on [SIM_SECONDS=60] [SIM_SEED=N]
+	@scripts/setup venv
+	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
+	@$(OUT)/bin/sim --seconds $(SIM_SECONDS) --seed $(SIM_SEED)
+
 SOAK_MINUTES ?= 30
 
 soak:  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]
@@ -207,4 +215,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup sim soak test test-tools uninstall upstream

@@ -30,6 +30,7 @@ LENGTHS = {
     "DM_ALIGN_STACK_CUTS": (1, 1, "power cuts of each file system, LVM, LUKS, md"),
     "DM_ALIGN_LIFECYCLE_ROUNDS": (5, 20, "suspends, reloads, loads of the module, drives that go"),
     "DM_ALIGN_FILES_SECONDS": (1, 2, "seconds of each tool that works on files"),
+    "DM_ALIGN_SIM_LIVES": (4000, 80000, "lives of the engine on virtual time"),
     "DM_ALIGN_FUZZ_RUNS": (2000, 10000, "inputs of each fuzz target"),
 }
 

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The drive. A request is done in one step or several, at any time between its
+ * arrival and its end, and ends in a hard interrupt. Others are done meanwhile, in
+ * any order: the block layer promises none.
+ */
+#include <linux/sched.h>
+
+#include "drive.h"
+#include "media.h"
+#include "shim.h"
+
+#define MOST_REQUESTS	512
+
+/**
+ * struct request - a request in the drive
+ * @done: sectors that are done, from the first on
+ * @status: how it will end
+ */
+struct request {
+	struct bio *bio;
+	unsigned int done;
+	blk_status_t status;
+};
+
+static struct {
+	struct gendisk disk;
+	struct block_device part;
+	struct request_queue queue;
+	const struct world_plan *plan;
+	bool mended;
+	struct request request[MOST_REQUESTS];
+	unsigned int nr;
+	struct thread *thread;
+	wait_queue_head_t tags;
+	struct drive_count count;
+} drive;
+
+const struct drive_count *drive_count(void)
+{
+	return &drive.count;
+}
+
+void drive_mend(void)
+{
+	drive.mended = true;
+}
+
+static u64 *sector_memory(struct bio *bio, struct bvec_iter *iter,
+			  unsigned int n)
+{
+	struct bvec_iter at = *iter;
+	struct bio_vec bv;
+
+	bio_advance_iter(bio, &at, n << SECTOR_SHIFT);
+	bv = bio_iter_iovec(bio, at);
+	if (bv.bv_len < SECTOR_SIZE)
+		machine_fail("a sector of a request lies in two pieces of memory");
+	return (u64 *)((char *)page_address(bv.bv_page) + bv.bv_offset);
+}
+
+/* Do a sector of a request. */
+static void do_sector(struct bio *bio, unsigned int n)
+{
+	unsigned int sector = bio->bi_iter.bi_sector + n, i;
+	u64 *words;
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		words = sector_memory(bio, &bio->bi_iter, n);
+		words[0] = media_read(0, sector);
+		for (i = 1; i < SECTOR_SIZE / sizeof(u64); i++)
+			words[i] = words[0];
+		break;
+	case REQ_OP_WRITE:
+		words = sector_memory(bio, &bio->bi_iter, n);
+		for (i = 1; i < SECTOR_SIZE / sizeof(u64); i++)
+			if (words[i] != words[0])
+				machine_fail("a torn sector is written: %u has %#llx and %#llx",
+					     sector, words[0], words[i]);
+		media_write(0, sector, words[0]);
+		break;
+	case REQ_OP_DISCARD:
+		if (machine_choose(2))
+			media_write(0, sector, 0);
+		break;
+	case REQ_OP_WRITE_ZEROES:
+		media_write(0, sector, 0);
+		break;
+	default:
+		machine_fail("the drive gets a request %u", bio_op(bio));
+	}
+}
+
+/* End a request that is done. Interrupt, or the submitter. */
+static void end(void *argument)
+{
+	bio_endio(argument);
+}
+
+static bool is_bad(const struct bio *bio)
+{
+	const struct world_plan *plan = drive.plan;
+
+	return bio_op(bio) == REQ_OP_WRITE && plan->bad_nr &&
+	       bio->bi_iter.bi_sector < plan->bad_first + plan->bad_nr &&
+	       bio_end_sector(bio) > plan->bad_first;
+}
+
+/* Do some of a request, or all. Return: it is done. */
+static bool step(struct request *request)
+{
+	struct bio *bio = request->bio;
+	unsigned int left = bio_sectors(bio) - request->done, n;
+
+	if (request->status) {
+		bio->bi_status = request->status;
+		return true;
+	}
+	if (bio->bi_opf & REQ_PREFLUSH) {
+		media_flush(0);
+		return true;
+	}
+	n = left > 1 && machine_chance(4) ? 1 + machine_choose(left) : left;
+	while (n--)
+		do_sector(bio, request->done++);
+	if (request->done < bio_sectors(bio))
+		return false;
+	if (bio->bi_opf & REQ_FUA)
+		for (n = 0; n < bio_sectors(bio); n++)
+			media_settle(0, bio->bi_iter.bi_sector + n);
+	return true;
+}
+
+static void drive_main(void *unused)
+{
+	for (;;) {
+		struct request *request;
+		struct bio *bio;
+
+		if (!drive.nr)
+			machine_sleep("requests", ~0ULL);
+		if (!drive.nr)
+			continue;
+		if (machine_chance(drive.plan->slow_one_in))
+			machine_sleep("the medium", machine_now() + 1000ULL *
+				      machine_choose(20000));
+		request = &drive.request[machine_choose(drive.nr)];
+		if (step(request)) {
+			bio = request->bio;
+			*request = drive.request[--drive.nr];
+			drive.count.requests++;
+			world_count.drive++;
+			if (drive.plan->cut_after &&
+			    drive.count.requests >= drive.plan->cut_after)
+				machine_stop("cut");
+			machine_interrupt(CONTEXT_HARDIRQ, "drive", end, bio);
+			if (drive.tags.nr)
+				machine_interrupt(CONTEXT_HARDIRQ, "tags",
+						  (void (*)(void *))wake_up,
+						  &drive.tags);
+		}
+		machine_switch();
+	}
+}
+
+static void count(const struct bio *bio)
+{
+	const struct world_plan *plan = drive.plan;
+	unsigned int block = plan->physical >> SECTOR_SHIFT;
+	unsigned int lead = (block - (plan->offset >> SECTOR_SHIFT)) % block;
+	unsigned int first = bio->bi_iter.bi_sector + lead;
+	unsigned int end = bio_end_sector(bio) + lead;
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		if (!shim_is_clone(bio)) {
+			drive.count.reads++;
+			drive.count.read_bytes += bio->bi_iter.bi_size;
+		}
+		break;
+	case REQ_OP_WRITE:
+	case REQ_OP_WRITE_ZEROES:
+		if (first == end)
+			break;
+		drive.count.partial += !!(first % block) + !!(end % block);
+		if (first / block == end / block && first % block)
+			drive.count.partial--;
+		break;
+	default:
+		break;
+	}
+}
+
+static void drive_submit(struct bio *bio)
+{
+	const struct world_plan *plan = drive.plan;
+	struct request request = { .bio = bio };
+
+	if (bio_end_sector(bio) > MEDIA_SECTORS)
+		machine_fail("a request ends behind the end of the drive: %llu + %u",
+			     bio->bi_iter.bi_sector, bio_sectors(bio));
+	while (drive.nr >= plan->tags && !current->unplugs) {
+		if (bio->bi_opf & REQ_NOWAIT) {
+			drive.count.again++;
+			bio_wouldblock_error(bio);
+			return;
+		}
+		/* A driver's queue: others that are submitted meanwhile wait, too. */
+		wait_event(drive.tags, drive.nr < plan->tags);
+	}
+	if (drive.nr == MOST_REQUESTS)
+		machine_fail("more than %d requests are in the drive",
+			     MOST_REQUESTS);
+	if (world_is_suspended())
+		machine_fail("a request comes from a suspended device");
+	count(bio);
+	machine_say("drive: op %llu at %llu + %llu, flags %#llx", bio_op(bio),
+		    bio->bi_iter.bi_sector, bio_sectors(bio), bio->bi_opf >> 8);
+	bio->bi_status = BLK_STS_OK;
+	if (!drive.mended &&
+	    (is_bad(bio) || machine_chance(plan->error_one_in))) {
+		request.status = BLK_STS_IOERR;
+		/* It may have been done in part. */
+		if (machine_choose(2) && !(bio->bi_opf & REQ_PREFLUSH) &&
+		    bio_op(bio) != REQ_OP_READ && !is_bad(bio)) {
+			unsigned int n = machine_choose(bio_sectors(bio) + 1);
+
+			while (n--)
+				do_sector(bio, n);
+		}
+	}
+	if (plan->inline_end && machine_choose(2) && !request.status) {
+		while (!step(&request))
+			;
+		drive.count.requests++;
+		world_count.drive++;
+		bio_endio(bio);
+		return;
+	}
+	drive.request[drive.nr++] = request;
+	machine_wake(drive.thread);
+	machine_point();
+}
+
+struct gendisk *drive_new(const struct world_plan *plan)
+{
+	drive.plan = plan;
+	drive.queue.mq = true;
+	drive.queue.limits = (struct queue_limits) {
+		.max_sectors = plan->max_sectors,
+		.max_write_zeroes_sectors = plan->zeroes,
+		.physical_block_size = plan->physical,
+		.logical_block_size = SECTOR_SIZE,
+		.io_min = plan->physical,
+		.alignment_offset = plan->offset,
+		.dma_alignment = 511,
+		.max_segment_size = 65536,
+		.max_segments = 128,
+		.seg_boundary_mask = ~0UL,
+	};
+	drive.part = (struct block_device) {
+		.bd_disk = &drive.disk, .bd_nr_sectors = MEDIA_SECTORS,
+	};
+	drive.disk = (struct gendisk) {
+		.part0 = &drive.part, .queue = &drive.queue,
+		.device = { .parent = &drive.disk.device, .registered = true },
+		.write_cache = true, .sectors = MEDIA_SECTORS,
+		.submit = drive_submit, .dev = 1,
+	};
+	shim_disk_add("drive", &drive.disk);
+	drive.thread = machine_start(CONTEXT_DEVICE, "drive", drive_main, NULL);
+	return &drive.disk;
+}

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Deliberate faults of the engine, each a change of a copy of its sources that a simulation must find.
+
+FAULTS has, by name, the changes: (file of kmod/, the text that is there, and what takes its place). RARE are those that
+show in one of a hundred lives or fewer. NOT_FOUND says of those that no life has shown why.
+"""
+
+FAULTS = {
+    "flush-not-emptying": [("target.c", "return hold_map_flush(io);", "return DM_MAPIO_REMAPPED;")],
+    "flush-sees-resting-only": [("hold.c", "waiter->left = blocks->nr_held;",
+                                 "waiter->left = atomic_read(&blocks->nr_resting);")],
+    "flush-ignores-failed": [("hold.c", "\t\tif (failed)\n\t\t\twaiter->failed = true;\n", "")],
+    "range-overtakes-read": [("block.c", "\tdefault:\n\t\treturn true;\n", "\tdefault:\n\t\treturn false;\n")],
+    "range-keeps-known": [("block.c", "} else if (block->state == BLOCK_IS_KNOWN) {\n\t\t\tblock_remove(block);\n",
+                           "} else if (block->state == BLOCK_IS_KNOWN) {\n")],
+    "range-keeps-valid": [("block.c", "\t\t\tblock->valid = false;\n\t\t\tblock->blockers++;", "\t\t\tblock->blockers++;")],
+    "new-block-ignores-ranges": [("block.c", "block->blockers = block_count_ranges(blocks, shard, number);",
+                                  "block->blockers = 0 * block_count_ranges(blocks, shard, number);")],
+    "touch-overtakes-range": [("block.c", "\t\t\tif (!block->waiting) {\n", "\t\t\tif (true) {\n")],
+    "range-overtakes-touch": [("block.c", "return !list_empty(&block->touches) || block->waiting ||",
+                               "return block->waiting ||")],
+    "range-passes-over": [("block.c", "\t\treturn !block->failed && hold_is_over(block);\n", "\t\treturn false;\n")],
+    "touch-joins-write": [("block.c", "\t\tcase BLOCK_IS_READ:\n\t\t\tif (!block->waiting)",
+                           "\t\tcase BLOCK_IS_READ:\n\t\tcase BLOCK_IS_WRITE:\n\t\t\tif (!block->waiting)"),
+                          ("block.c", "\t\tcase BLOCK_IS_WRITE:\n\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add",
+                           "\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add")],
+    "read-not-pinned": [("target.c", "return overlay_map_read(io);", "return DM_MAPIO_REMAPPED;")],
+    "pin-not-kept": [("overlay.c", "bitmap_copy(pin->kept, block->kept, ALIGN_MAX_BLOCK_SECTORS);",
+                      "bitmap_fill(pin->kept, ALIGN_MAX_BLOCK_SECTORS);")],
+    "read-into-held": [("run.c", "return block->held || smp_load_acquire", "return smp_load_acquire")],
+    "merge-overwrites-kept": [("run.c", "for_each_clear_bit(sector, block->kept,\n\t\t\t   align_block_sectors(&at->geometry)) {",
+                               "for (sector = 0; sector < align_block_sectors(&at->geometry); sector++) {")],
+    "failed-range-ends-held": [("block.c", "if (ok && block->held)", "if (block->held)")],
+    "part-discard-ends-held": [("hold.c", "(!block->failed || to - from < align_block_sectors(&at->geometry))",
+                                "!block->failed")],
+    "discard-ends-held": [("block.c", "return op == REQ_OP_DISCARD && block->held && !block->failed;", "return false;"),
+                          ("hold.c", "if (bio_op(io->bio) == REQ_OP_DISCARD &&", "if (!io->bio &&")],
+    "failed-write-forgotten": [("block.c", "if (block->held && status) {", "if (block->held && !at_all) {"),
+                               ("block.c", "\tbool passed = block->state == BLOCK_IS_PASS;\n",
+                                "\tbool passed = block->state == BLOCK_IS_PASS, at_all = true;\n")],
+    "pass-writes-whole": [("run.c", "block_step_after_read(failed, block_is_whole(block));",
+                           "block_step_after_read(false, block_is_whole(block));")],
+    "fua-lost": [("run.c", "\t\topf |= touch->io->bio->bi_opf & REQ_FUA;\n", "")],
+    "fua-held": [("hold.c", "!(bio->bi_opf & REQ_FUA) && ", "")],
+    "ledger-twice": [("write.c", "\t\tif (io->touch[i].held)\n\t\t\tcontinue;\n", "")],
+    "ledger-not-superseded": [("hold.c", "hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);", "hold_end(block);")],
+    "overwritten-keeps-bytes": [("hold.c", "\tbitmap_clear(block->kept, from, to - from);\n", "")],
+    "waiter-not-woken": [("hold.c", "\thold_settle(blocks, block->seq, false);\n", "")],
+    "waiter-of-failed-not-woken": [("hold.c", "\thold_settle(blocks, block->seq, true);\n", "")],
+    "range-not-let-through": [("block.c", "\t\tblock_let_through(block, &shard->ranges);\n",
+                               "\t\tif (!shard)\n\t\t\tblock_let_through(block, &shard->ranges);\n")],
+    "starved-not-woken": [("run.c", "\tblocks->reserve_busy = false;\n\tstarved_wake(blocks);\n",
+                           "\tblocks->reserve_busy = false;\n")],
+    "timer-not-armed": [("hold.c", "\telse\n\t\ttimer_reduce(&blocks->due, block->since +\n"
+                         "\t\t\t     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));\n", "")],
+    "delay-not-ended": [("start.c", "\tstart_end_delay(blocks);\n\tspin_unlock_irqrestore(&blocks->lock, flags);\n"
+                         "\treturn HRTIMER_NORESTART;", "\tspin_unlock_irqrestore(&blocks->lock, flags);\n"
+                         "\treturn HRTIMER_NORESTART;")],
+    "drop-stays-idle": [("hold.c", "\tif (block->failed)\n\t\tatomic_dec(&block->single.at->blocks.nr_idle);\n\telse\n",
+                         "\tif (!block->failed)\n")],
+    "row-stays-resting": [("start.c", "\t\thold_leave(other);\n", "\t\tlist_del_init(&other->list);\n")],
+    "mode-without-gate": [("target.c", "switch (gate_enter(&at->gate, io)) {",
+                           "switch (at->gate.closed ? 0 : gate_enter(&at->gate, io)) {")],
+    "mode-keeps-known": [("target.c", "\t\t\tblocks_forget(at);\n\t\t\tWRITE_ONCE(at->mode, mode);",
+                          "\t\t\tWRITE_ONCE(at->mode, mode);")],
+    "mode-keeps-held": [("target.c", "ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);\n\t\tif (ret) {",
+                         "ret = 0;\n\t\tif (ret) {")],
+    "freeze-without-quiet": [("hold.c", "\t/* The work may be asleep below with blocks that it has taken. */\n"
+                              "\thold_wait_quiet(at);\n", ""),
+                             ("hold.c", "\t/* And it may have been about to take blocks. */\n\thold_wait_quiet(at);\n",
+                              "\tif (!at->node)\n\t\thold_wait_quiet(at);\n")],
+    "freeze-without-cancel": [("hold.c", "\tcancel_work_sync(&blocks->empty);\n\ttimer_delete_sync(&blocks->due);\n"
+                               "\tcancel_work_sync(&blocks->empty);\n", "")],
+    "empty-while-frozen": [("hold.c", "may = !hold_is_frozen(blocks) && ", "may = ")],
+    "hold-after-stop": [("hold.c", "\tholding = blocks->holding;\n", "\tholding = true;\n")],
+    "run-error-reaches-all": [("run.c", "if (status && run->nr > 1) {", "if (status && !run->nr) {")],
+    # Faults that the simulation has found, as they were.
+    "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
+                           "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
+    "read-bytes-twice": [("overlay.c", "read_bytes, (stop - start) << SECTOR_SHIFT);",
+                          "read_bytes, (end - start) << SECTOR_SHIFT);")],
+}
+
+RARE = {"drop-keeps-writes", "mode-keeps-held", "read-bytes-twice", "run-error-reaches-all"}
+
+NOT_FOUND = {
+    "empty-while-frozen": "a suspend leaves only what failed, which is not tried again before seconds are over",
+    "freeze-without-quiet": "device-mapper has waited for all requests before, and the drain is waited for a second time",
+    "hold-after-stop": "what begins to hold then is written as soon as it rests, and whoever waits looks once more",
+    "part-discard-ends-held": "where writes fail, the oracle lets a discard leave any content",
+    "range-overtakes-touch": "who overtakes whom is not judged, and no content is wrong",
+    "touch-overtakes-range": "who overtakes whom is not judged, and no content is wrong",
+}

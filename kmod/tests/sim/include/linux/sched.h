@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_SCHED_H
+#define SHIM_SCHED_H
+#include <linux/wait.h>
+#define current		machine_current
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_SLAB_H
+#define SHIM_SLAB_H
+
+#include <linux/gfp.h>
+
+void *kmalloc(size_t bytes, gfp_t gfp);
+void kfree(const void *memory);
+size_t ksize(const void *memory);
+
+static inline void *kzalloc(size_t bytes, gfp_t gfp)
+{
+	return kmalloc(bytes, gfp | __GFP_ZERO);
+}
+
+static inline void *kmalloc_array(size_t n, size_t bytes, gfp_t gfp)
+{
+	return kmalloc(n * bytes, gfp);
+}
+
+#define kmalloc_array_node(n, bytes, gfp, node) \
+	((void)(node), kmalloc_array(n, bytes, gfp))
+
+#endif

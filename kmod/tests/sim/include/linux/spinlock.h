@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Spin locks; lock.c. */
+#ifndef SHIM_SPINLOCK_H
+#define SHIM_SPINLOCK_H
+
+#include <linux/atomic.h>
+
+struct lock_class_key {
+	unsigned int number;	/* 0: no lock of it has been taken */
+};
+
+/**
+ * struct spinlock - a spin lock
+ * @owner: the thread that has it, or NULL
+ * @class: locks of one class keep one order, and one rule about interrupts
+ * @name: its name
+ */
+typedef struct spinlock {
+	struct thread *owner;
+	struct lock_class_key *class;
+	const char *name;
+} spinlock_t;
+
+#define spin_lock_init(l) \
+	do { \
+		static struct lock_class_key _key; \
+		shim_lock_init(l, &_key, #l); \
+	} while (0)
+#define lockdep_set_class(l, key) ((l)->class = (key))
+
+void shim_lock_init(spinlock_t *lock, struct lock_class_key *class,
+		    const char *name);
+void spin_lock(spinlock_t *lock);
+bool spin_trylock(spinlock_t *lock);
+void spin_unlock(spinlock_t *lock);
+void spin_lock_irq(spinlock_t *lock);
+void spin_unlock_irq(spinlock_t *lock);
+unsigned long shim_lock_irqsave(spinlock_t *lock);
+void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags);
+
+#define spin_lock_irqsave(lock, flags) ((flags) = shim_lock_irqsave(lock))
+
+void might_sleep(void);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef SHIM_STRING_H
+#define SHIM_STRING_H
+#include <stddef.h>
+void *memcpy(void *to, const void *from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
+void *memset(void *to, int byte, size_t bytes);
+int memcmp(const void *a, const void *b, size_t bytes);
+size_t strlen(const char *text);
+int strcmp(const char *a, const char *b);
+int strcasecmp(const char *a, const char *b);
+#endif

@@ -1,0 +1,826 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The scheduler of the simulated machine, its memory and its story.
+ *
+ * A switch goes from stack to stack without a system call. All state is static:
+ * there is one machine in a process.
+ */
+#define _GNU_SOURCE
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#ifdef SIM_ASAN
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#include "machine.h"
+
+#define STACK_BYTES	(64 * 1024)
+#define MOST_THREADS	1024
+#define MOST_PENDING	4096
+#define MOST_TIMERS	4096
+#define STORY_LINES	(1 << 20)
+#define NEVER		(~0ULL)
+/* Virtual time of a choice, ns. */
+#define CHOICE_NS	50
+/* No world lives so long: somebody waits, looks again, and waits. */
+#define MOST_NS		(1000000000ULL * 7200)
+/* Once in so many choices time goes on to the next timer though somebody can run. */
+#define HASTE		4096
+
+struct interrupt {
+	const char *name;
+	void (*run)(void *argument);
+	void *argument;
+};
+
+struct queue {
+	struct interrupt entry[MOST_PENDING];
+	size_t nr;
+};
+
+struct cpu {
+	struct thread *top;
+};
+
+struct line {
+	sim_u64 ns;
+	const char *format;
+	sim_u64 figure[4];
+	unsigned int thread;
+	const char *name;
+	int cpu;
+};
+
+static struct machine_options options;
+static struct machine_result result;
+static struct thread threads[MOST_THREADS];
+static size_t nr_threads;
+static struct thread *pool[MOST_THREADS];
+static size_t nr_pool;
+/* Runnable tasks that are on no CPU; runnable devices; sleepers with a limit. */
+static struct thread *waiting[MOST_THREADS];
+static size_t nr_waiting;
+static struct thread *devices[MOST_THREADS];
+static size_t nr_devices;
+static struct thread *sleepers[MOST_THREADS];
+static size_t nr_sleepers;
+static struct machine_timer *timers[MOST_TIMERS];
+static size_t nr_timers;
+static struct cpu cpus[MACHINE_CPUS];
+static struct queue hard, soft;
+static sim_u64 now_ns, next_ns, state[2];
+static struct thread host;
+static char failure[1024];
+static struct line *story;
+static size_t nr_story;
+static size_t allocated;
+
+struct thread *machine_current;
+int machine_budget;
+
+/* Chance: xoroshiro128+, seeded by splitmix64; Blackman and Vigna, 2018. */
+static sim_u64 next_random(void)
+{
+	sim_u64 a = state[0], b = state[1], sum = a + b;
+
+	b ^= a;
+	state[0] = (a << 24 | a >> 40) ^ b ^ (b << 16);
+	state[1] = b << 37 | b >> 27;
+	return sum;
+}
+
+static sim_u64 split_mix(sim_u64 *from)
+{
+	sim_u64 z = *from += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+unsigned int machine_choose(unsigned int n)
+{
+	return n < 2 ? 0 : (unsigned int)((next_random() >> 32) * n >> 32);
+}
+
+bool machine_chance(unsigned int one_in)
+{
+	return one_in && !machine_choose(one_in);
+}
+
+sim_u64 machine_now(void)
+{
+	return now_ns;
+}
+
+/* Switch stacks: save what a call must keep, and take the other one's. */
+void stack_switch(void **save, void *to);
+#if defined(__x86_64__)
+__asm__(".text\n"
+	".globl stack_switch\n"
+	".type stack_switch, @function\n"
+	"stack_switch:\n"
+	"	pushq %rbp\n	pushq %rbx\n	pushq %r12\n"
+	"	pushq %r13\n	pushq %r14\n	pushq %r15\n"
+	"	movq %rsp, (%rdi)\n"
+	"	movq %rsi, %rsp\n"
+	"	popq %r15\n	popq %r14\n	popq %r13\n"
+	"	popq %r12\n	popq %rbx\n	popq %rbp\n"
+	"	ret\n"
+	".size stack_switch, . - stack_switch\n"
+	".section .note.GNU-stack,\"\",@progbits\n"
+	".text\n");
+#define SAVED_WORDS	6
+#elif defined(__aarch64__)
+__asm__(".text\n"
+	".globl stack_switch\n"
+	".type stack_switch, %function\n"
+	"stack_switch:\n"
+	"	sub sp, sp, #160\n"
+	"	stp x19, x20, [sp]\n	stp x21, x22, [sp, #16]\n"
+	"	stp x23, x24, [sp, #32]\n	stp x25, x26, [sp, #48]\n"
+	"	stp x27, x28, [sp, #64]\n	stp x29, x30, [sp, #80]\n"
+	"	stp d8, d9, [sp, #96]\n	stp d10, d11, [sp, #112]\n"
+	"	stp d12, d13, [sp, #128]\n	stp d14, d15, [sp, #144]\n"
+	"	mov x9, sp\n	str x9, [x0]\n"
+	"	mov sp, x1\n"
+	"	ldp x19, x20, [sp]\n	ldp x21, x22, [sp, #16]\n"
+	"	ldp x23, x24, [sp, #32]\n	ldp x25, x26, [sp, #48]\n"
+	"	ldp x27, x28, [sp, #64]\n	ldp x29, x30, [sp, #80]\n"
+	"	ldp d8, d9, [sp, #96]\n	ldp d10, d11, [sp, #112]\n"
+	"	ldp d12, d13, [sp, #128]\n	ldp d14, d15, [sp, #144]\n"
+	"	add sp, sp, #160\n	ret\n"
+	".size stack_switch, . - stack_switch\n"
+	".section .note.GNU-stack,\"\",%progbits\n"
+	".text\n");
+#else
+#error "stack_switch() has to be written for this architecture"
+#endif
+
+static void go_to(struct thread *to)
+{
+	struct thread *from = machine_current;
+
+	if (from == to)
+		return;
+	machine_current = to;
+#ifdef SIM_ASAN
+	{
+		void *fake;
+
+		__sanitizer_start_switch_fiber(&fake, to->stack,
+					       to == &host ? 0 : STACK_BYTES);
+		stack_switch(&from->sp, to->sp);
+		__sanitizer_finish_switch_fiber(fake, NULL, NULL);
+	}
+#else
+	stack_switch(&from->sp, to->sp);
+#endif
+}
+
+static void thread_main(void)
+{
+#ifdef SIM_ASAN
+	const void *bottom;
+	size_t size;
+
+	__sanitizer_finish_switch_fiber(NULL, &bottom, &size);
+	if (!host.stack)
+		host.stack = (char *)bottom;
+#endif
+	for (;;) {
+		struct thread *thread = machine_current;
+
+		thread->run(thread->argument);
+		thread = machine_current;
+		if (thread->nr_held || thread->preempt)
+			machine_fail("%s ends with a spin lock, or preemption off",
+				     thread->name);
+		thread->state = THREAD_IDLE;
+		if (thread->context != CONTEXT_DEVICE)
+			cpus[thread->cpu].top = thread->below;
+		pool[nr_pool++] = thread;
+		machine_switch();
+	}
+}
+
+static void thread_prepare(struct thread *thread)
+{
+	uintptr_t top = (uintptr_t)thread->stack + STACK_BYTES;
+	void **sp = (void **)(top & ~(uintptr_t)15);
+
+#ifdef SIM_ASAN
+	__asan_unpoison_memory_region(thread->stack, STACK_BYTES);
+#endif
+#if defined(__x86_64__)
+	*--sp = NULL;
+	*--sp = (void *)thread_main;
+	sp -= SAVED_WORDS;
+	memset(sp, 0, SAVED_WORDS * sizeof(*sp));
+#else
+	sp -= 20;
+	memset(sp, 0, 20 * sizeof(*sp));
+	sp[11] = (void *)thread_main;
+#endif
+	thread->sp = sp;
+}
+
+static struct thread *thread_take(enum thread_context context,
+				  const char *name,
+				  void (*run)(void *argument), void *argument)
+{
+	struct thread *thread;
+
+	if (nr_pool) {
+		thread = pool[--nr_pool];
+	} else {
+		if (nr_threads == MOST_THREADS)
+			machine_fail("more than %d threads", MOST_THREADS);
+		thread = &threads[nr_threads];
+		thread->id = (unsigned int)nr_threads++;
+		if (!thread->stack)
+			thread->stack = mmap(NULL, STACK_BYTES,
+					     PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		thread_prepare(thread);
+	}
+	thread->context = context;
+	thread->state = THREAD_RUNNABLE;
+	thread->cpu = -1;
+	thread->preempt = 0;
+	thread->irqs_off = context == CONTEXT_HARDIRQ;
+	thread->rcu = 0;
+	thread->killed = false;
+	thread->bio_list = NULL;
+	thread->plug = NULL;
+	thread->unplugs = false;
+	thread->waits_for = NULL;
+	thread->wake_ns = NEVER;
+	thread->nr_held = 0;
+	thread->name = name;
+	thread->run = run;
+	thread->argument = argument;
+	thread->below = NULL;
+	return thread;
+}
+
+static void make_runnable(struct thread *thread)
+{
+	thread->state = THREAD_RUNNABLE;
+	if (thread->context == CONTEXT_DEVICE)
+		devices[nr_devices++] = thread;
+	else
+		waiting[nr_waiting++] = thread;
+}
+
+struct thread *machine_start(enum thread_context context, const char *name,
+			     void (*run)(void *argument), void *argument)
+{
+	struct thread *thread = thread_take(context, name, run, argument);
+
+	make_runnable(thread);
+	return thread;
+}
+
+void machine_interrupt(enum thread_context context, const char *name,
+		       void (*run)(void *argument), void *argument)
+{
+	struct queue *queue = context == CONTEXT_HARDIRQ ? &hard : &soft;
+
+	if (queue->nr == MOST_PENDING)
+		machine_fail("more than %d interrupts are pending",
+			     MOST_PENDING);
+	queue->entry[queue->nr++] =
+		(struct interrupt) { name, run, argument };
+}
+
+/* Which interrupts a CPU can take now. */
+static bool takes_hard(const struct cpu *cpu)
+{
+	return !cpu->top || (cpu->top->context != CONTEXT_HARDIRQ &&
+			     !cpu->top->irqs_off);
+}
+
+static bool takes_soft(const struct cpu *cpu)
+{
+	return !cpu->top || (cpu->top->context == CONTEXT_TASK &&
+			     !cpu->top->irqs_off && !cpu->top->preempt);
+}
+
+static bool takes_task(const struct cpu *cpu)
+{
+	return !cpu->top || (cpu->top->context == CONTEXT_TASK &&
+			     !cpu->top->irqs_off && !cpu->top->preempt);
+}
+
+static void fire_timers(void)
+{
+	size_t i;
+
+	next_ns = NEVER;
+	for (i = 0; i < nr_timers;) {
+		struct machine_timer *timer = timers[i];
+
+		if (timer->at_ns > now_ns) {
+			if (timer->at_ns < next_ns)
+				next_ns = timer->at_ns;
+			i++;
+			continue;
+		}
+		machine_timer_clear(timer);
+		timer->raised = true;
+		machine_interrupt(timer->context, "timer", timer->run,
+				  timer->argument);
+	}
+	for (i = 0; i < nr_sleepers;) {
+		if (sleepers[i]->wake_ns > now_ns) {
+			if (sleepers[i]->wake_ns < next_ns)
+				next_ns = sleepers[i]->wake_ns;
+			i++;
+			continue;
+		}
+		machine_wake(sleepers[i]);
+	}
+}
+
+void machine_timer_set(struct machine_timer *timer, sim_u64 at_ns)
+{
+	if (!timer->place) {
+		if (nr_timers == MOST_TIMERS)
+			machine_fail("more than %d timers", MOST_TIMERS);
+		timers[nr_timers++] = timer;
+		timer->place = (unsigned int)nr_timers;
+	}
+	timer->at_ns = at_ns;
+	if (at_ns < next_ns)
+		next_ns = at_ns;
+}
+
+void machine_timer_clear(struct machine_timer *timer)
+{
+	if (!timer->place)
+		return;
+	timers[timer->place - 1] = timers[--nr_timers];
+	timers[timer->place - 1]->place = timer->place;
+	timer->place = 0;
+	timer->at_ns = NEVER;
+}
+
+static void refill(void)
+{
+	machine_budget = 1 + (int)machine_choose(2 * options.mean);
+}
+
+/* Put a task that is on no CPU on one, and what is there beside. */
+static struct thread *place_task(unsigned int at, unsigned int nr)
+{
+	struct cpu *cpu = NULL;
+	struct thread *thread;
+	unsigned int i;
+
+	for (i = 0; i < options.cpus; i++)
+		if (takes_task(&cpus[i]) && !nr--) {
+			cpu = &cpus[i];
+			break;
+		}
+	thread = waiting[at];
+	waiting[at] = waiting[--nr_waiting];
+	if (cpu->top) {
+		cpu->top->cpu = -1;
+		waiting[nr_waiting++] = cpu->top;
+	}
+	cpu->top = thread;
+	thread->cpu = (int)(cpu - cpus);
+	return thread;
+}
+
+static struct thread *take_interrupt(struct queue *queue,
+				     enum thread_context context,
+				     bool (*takes)(const struct cpu *),
+				     unsigned int nr)
+{
+	unsigned int i, at = machine_choose((unsigned int)queue->nr);
+	struct interrupt entry = queue->entry[at];
+	struct thread *thread;
+
+	queue->entry[at] = queue->entry[--queue->nr];
+	for (i = 0; !takes(&cpus[i]) || nr--; i++)
+		;
+	thread = thread_take(context, entry.name, entry.run, entry.argument);
+	thread->below = cpus[i].top;
+	thread->cpu = (int)i;
+	cpus[i].top = thread;
+	return thread;
+}
+
+/* Choose who goes on. Return: NULL if nobody can. */
+static struct thread *choose(void)
+{
+	unsigned int go = 0, task = 0, irq = 0, bh = 0, i, kinds, pick;
+
+	for (i = 0; i < options.cpus; i++) {
+		struct cpu *cpu = &cpus[i];
+
+		go += cpu->top && cpu->top->state == THREAD_RUNNABLE;
+		task += nr_waiting && takes_task(cpu);
+		irq += hard.nr && takes_hard(cpu);
+		bh += soft.nr && takes_soft(cpu);
+	}
+	/* Whoever is on a CPU goes on more often than others come. */
+	kinds = 2 * !!go + !!task + !!irq + !!bh + !!nr_devices;
+	if (!kinds)
+		return NULL;
+	pick = machine_choose(kinds);
+	if (go) {
+		if (pick < 2) {
+			pick = machine_choose(go);
+			for (i = 0;; i++)
+				if (cpus[i].top &&
+				    cpus[i].top->state == THREAD_RUNNABLE &&
+				    !pick--)
+					return cpus[i].top;
+		}
+		pick -= 2;
+	}
+	if (task && !pick--)
+		return place_task(machine_choose((unsigned int)nr_waiting),
+				  machine_choose(task));
+	if (irq && !pick--)
+		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard,
+				      machine_choose(irq));
+	if (bh && !pick--)
+		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft,
+				      machine_choose(bh));
+	return devices[machine_choose((unsigned int)nr_devices)];
+}
+
+static void leave(void)
+{
+	go_to(&host);
+	abort();
+}
+
+void machine_switch(void)
+{
+	struct thread *next;
+
+	for (;;) {
+		result.choices++;
+		now_ns += CHOICE_NS;
+		if (now_ns >= next_ns)
+			fire_timers();
+		else if (next_ns != NEVER && machine_chance(HASTE)) {
+			now_ns = next_ns;
+			fire_timers();
+		}
+		next = choose();
+		if (next)
+			break;
+		if (next_ns == NEVER)
+			leave();
+		now_ns = next_ns;
+		if (now_ns > MOST_NS && !result.failure)
+			machine_fail("hang: somebody has waited for two hours");
+		fire_timers();
+	}
+	refill();
+	go_to(next);
+}
+
+void machine_sleep(const void *waits_for, sim_u64 until_ns)
+{
+	struct thread *thread = machine_current;
+
+	thread->state = THREAD_SLEEPS;
+	thread->waits_for = waits_for;
+	thread->wake_ns = until_ns;
+	if (until_ns != NEVER) {
+		thread->place = (unsigned int)nr_sleepers;
+		sleepers[nr_sleepers++] = thread;
+		if (until_ns < next_ns)
+			next_ns = until_ns;
+	}
+	if (thread->context == CONTEXT_DEVICE) {
+		size_t i;
+
+		for (i = 0; devices[i] != thread; i++)
+			;
+		devices[i] = devices[--nr_devices];
+	} else {
+		cpus[thread->cpu].top = NULL;
+		thread->cpu = -1;
+	}
+	machine_switch();
+}
+
+void machine_wake(struct thread *thread)
+{
+	if (thread->state != THREAD_SLEEPS)
+		return;
+	if (thread->wake_ns != NEVER) {
+		sleepers[thread->place] = sleepers[--nr_sleepers];
+		sleepers[thread->place]->place = thread->place;
+		thread->wake_ns = NEVER;
+	}
+	thread->waits_for = NULL;
+	make_runnable(thread);
+}
+
+void machine_spin(const void *waits_for)
+{
+	struct thread *thread = machine_current;
+
+	thread->state = THREAD_SPINS;
+	thread->waits_for = waits_for;
+	machine_switch();
+	thread->waits_for = NULL;
+}
+
+void machine_unspin(const void *waits_for)
+{
+	unsigned int i;
+
+	for (i = 0; i < options.cpus; i++) {
+		struct thread *thread = cpus[i].top;
+
+		for (; thread; thread = thread->below)
+			if (thread->state == THREAD_SPINS &&
+			    thread->waits_for == waits_for)
+				thread->state = THREAD_RUNNABLE;
+	}
+}
+
+const char *machine_atomic(void)
+{
+	const struct thread *thread = machine_current;
+
+	if (thread->context == CONTEXT_HARDIRQ)
+		return "in a hard interrupt";
+	if (thread->context == CONTEXT_SOFTIRQ)
+		return "in a soft interrupt";
+	if (thread->irqs_off)
+		return "with interrupts off";
+	if (thread->preempt)
+		return "with preemption off";
+	if (thread->rcu)
+		return "in an RCU read section";
+	return NULL;
+}
+
+void machine_say(const char *format, sim_u64 a, sim_u64 b, sim_u64 c,
+		 sim_u64 d)
+{
+	sim_u64 hash = result.hash;
+
+	hash = (hash ^ now_ns) * 0x100000001b3ULL;
+	hash = (hash ^ a ^ b << 16) * 0x100000001b3ULL;
+	result.hash = (hash ^ c ^ d << 16) * 0x100000001b3ULL;
+	if (!options.keep_story)
+		return;
+	if (!story)
+		story = calloc(STORY_LINES, sizeof(*story));
+	story[nr_story++ % STORY_LINES] = (struct line) {
+		now_ns, format, { a, b, c, d },
+		machine_current->id, machine_current->name,
+		machine_current->cpu,
+	};
+}
+
+void machine_tell(void *file, size_t last)
+{
+	size_t from = nr_story > STORY_LINES ? nr_story - STORY_LINES : 0, i;
+
+	if (last && nr_story - from > last)
+		from = nr_story - last;
+	for (i = from; i < nr_story; i++) {
+		const struct line *line = &story[i % STORY_LINES];
+
+		fprintf(file, "%14.6f ms  cpu %2d  %3u %-10s ",
+			(double)line->ns / 1e6, line->cpu, line->thread,
+			line->name);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+		fprintf(file, line->format, line->figure[0], line->figure[1],
+			line->figure[2], line->figure[3]);
+#pragma GCC diagnostic pop
+		fputc('\n', file);
+	}
+}
+
+void machine_fail(const char *format, ...)
+{
+	va_list list;
+
+	if (!result.failure) {
+		va_start(list, format);
+		vsnprintf(failure, sizeof(failure), format, list);
+		va_end(list);
+		result.failure = failure;
+	}
+	leave();
+	abort();
+}
+
+void machine_stop(const char *why)
+{
+	result.why = why;
+	leave();
+	abort();
+}
+
+/*
+ * Memory: blocks of powers of two from one arena at a fixed address, so that
+ * addresses, which decide where requests are cut, are the same in each run. What
+ * is freed is overwritten, and used again as late as can be. ASan's build takes
+ * the C library's, where ASan sees each use behind a free.
+ */
+#define ARENA_BYTES	(1UL << 30)
+#define ARENA_AT	((void *)0x200000000000UL)
+#define CLASSES		24
+#define POISON		0x6b
+
+struct chunk {
+	struct chunk *next, *prev;
+	void *base;		/* what ASan's free() wants */
+	size_t bytes;
+	unsigned int class;
+	unsigned int magic;
+};
+
+#define CHUNK_USED	0x5ee0a11cU
+#define CHUNK_FREE	0xdeadf4eeU
+
+static struct chunk used;
+#ifndef SIM_ASAN
+static char *arena, *arena_end;
+struct free_list {
+	struct chunk *first, *last;
+};
+static struct free_list freed[CLASSES];
+#endif
+
+static struct chunk *chunk_of(const void *memory)
+{
+	return (struct chunk *)((uintptr_t)memory - sizeof(struct chunk));
+}
+
+void *machine_alloc(size_t bytes, size_t align)
+{
+	struct chunk *chunk;
+	unsigned int class = 0;
+	char *memory;
+
+#ifdef SIM_ASAN
+	size_t head = align > sizeof(*chunk) ? align : sizeof(*chunk);
+	void *base = NULL;
+
+	if (posix_memalign(&base, align < 16 ? 16 : align, head + bytes))
+		machine_fail("the machine has no memory left");
+	memory = (char *)base + head;
+	chunk = chunk_of(memory);
+	chunk->base = base;
+	class = 0;
+#else
+	size_t room = bytes < align ? align : bytes;
+
+	while ((32UL << class) < room)
+		class++;
+	if (class >= CLASSES)
+		return NULL;
+	if (freed[class].first) {
+		chunk = freed[class].first;
+		freed[class].first = chunk->next;
+		memory = (char *)(chunk + 1);
+	} else {
+		/* Aligned to its own size, up to a page, as the slab does. */
+		size_t step = 32UL << class;
+		uintptr_t at = (uintptr_t)arena + sizeof(*chunk);
+
+		if (step > 4096)
+			step = 4096;
+		memory = (char *)((at + step - 1) & ~(step - 1));
+		if (memory + (32UL << class) > arena_end)
+			machine_fail("the simulated machine has no memory left");
+		arena = memory + (32UL << class);
+		chunk = chunk_of(memory);
+	}
+	memset(memory, 0xa5, bytes);
+#endif
+	chunk->bytes = bytes;
+	chunk->class = class;
+	chunk->magic = CHUNK_USED;
+	chunk->next = used.next;
+	chunk->prev = &used;
+	used.next->prev = chunk;
+	used.next = chunk;
+	allocated += bytes;
+	return memory;
+}
+
+void machine_free(void *memory)
+{
+	struct chunk *chunk = chunk_of(memory);
+
+	if (chunk->magic != CHUNK_USED)
+		machine_fail("memory is freed that is not allocated");
+	chunk->magic = CHUNK_FREE;
+	chunk->next->prev = chunk->prev;
+	chunk->prev->next = chunk->next;
+	allocated -= chunk->bytes;
+#ifdef SIM_ASAN
+	free(chunk->base);
+#else
+	memset(memory, POISON, chunk->bytes);
+	chunk->next = NULL;
+	if (freed[chunk->class].first)
+		freed[chunk->class].last->next = chunk;
+	else
+		freed[chunk->class].first = chunk;
+	freed[chunk->class].last = chunk;
+#endif
+}
+
+size_t machine_size(const void *memory)
+{
+#ifdef SIM_ASAN
+	return chunk_of(memory)->bytes;	/* ASan would see a use of the rest */
+#else
+	return 32UL << chunk_of(memory)->class;
+#endif
+}
+
+size_t machine_leaked(void)
+{
+	return allocated;
+}
+
+static void memory_reset(void)
+{
+#ifdef SIM_ASAN
+	while (used.next && used.next != &used)
+		machine_free(used.next + 1);
+#else
+	if (!arena_end) {
+		void *at = mmap(ARENA_AT, ARENA_BYTES, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+				MAP_FIXED_NOREPLACE, -1, 0);
+
+		if (at == MAP_FAILED) {
+			perror("sim: the arena");
+			exit(2);
+		}
+		arena_end = (char *)ARENA_AT + ARENA_BYTES;
+	}
+	arena = ARENA_AT;
+	memset(freed, 0, sizeof(freed));
+#endif
+	used.next = &used;
+	used.prev = &used;
+	allocated = 0;
+}
+
+void machine_reset(const struct machine_options *wanted)
+{
+	sim_u64 seed = wanted->seed;
+	size_t i;
+
+	options = *wanted;
+	state[0] = split_mix(&seed);
+	state[1] = split_mix(&seed);
+	result = (struct machine_result) { 0 };
+	for (i = 0; i < nr_threads; i++)
+		threads[i].state = THREAD_IDLE;
+	nr_threads = 0;
+	nr_pool = 0;
+	nr_waiting = 0;
+	nr_devices = 0;
+	nr_sleepers = 0;
+	nr_timers = 0;
+	hard.nr = 0;
+	soft.nr = 0;
+	memset(cpus, 0, sizeof(cpus));
+	now_ns = 1000000000;
+	next_ns = NEVER;
+	nr_story = 0;
+	host.name = "host";
+	host.cpu = -1;
+	machine_current = &host;
+	memory_reset();
+}
+
+struct machine_result machine_run(void (*first)(void *argument),
+				  void *argument)
+{
+	machine_start(CONTEXT_TASK, "first", first, argument);
+	machine_current = &host;
+	machine_switch();
+	result.ns = now_ns;
+	return result;
+}

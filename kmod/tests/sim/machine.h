@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The simulated machine: CPUs, threads, interrupts, virtual time, and the choices
+ * of a seed.
+ *
+ * One thread of the simulation runs at a time, on a stack of its own, and it is
+ * the only one that runs until it calls machine_point() or one of the calls that
+ * say so. There the seed chooses who goes on. So the same seed makes the same
+ * choices, and the same story.
+ *
+ * Who may go on is what a real machine allows. Each CPU runs the innermost of: a
+ * hard interrupt, a soft interrupt, a task. A task leaves its CPU where it sleeps,
+ * or where it can be preempted. A hard interrupt comes to a CPU that has interrupts
+ * on, a soft interrupt to one that has no interrupt and does not hold a spin lock.
+ * Devices run beside the CPUs.
+ *
+ * Time stands while somebody can run, and goes on to the next timer when nobody
+ * can, or when the seed says so: a thread may be as slow as it likes.
+ *
+ * This header serves the kernel's side (the engine and the shim) and the host's
+ * (machine.c, main.c), which share no other one.
+ */
+#ifndef SIM_MACHINE_H
+#define SIM_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MACHINE_CPUS	4
+#define MACHINE_LOCKS	24	/* most spin locks that a thread holds */
+
+typedef unsigned long long sim_u64;
+
+enum thread_context {
+	CONTEXT_TASK,
+	CONTEXT_SOFTIRQ,
+	CONTEXT_HARDIRQ,
+	CONTEXT_DEVICE,		/* beside the CPUs; takes no locks, calls no kernel code */
+};
+
+enum thread_state {
+	THREAD_IDLE,		/* in the pool */
+	THREAD_RUNNABLE,
+	THREAD_SPINS,		/* for a lock, on its CPU */
+	THREAD_SLEEPS,
+};
+
+/**
+ * struct thread - a thread of the simulation
+ * @context: what it is
+ * @state: whether it can go on
+ * @cpu: CPU that it is on, or -1
+ * @preempt: preempt_disable() depth, spin locks included
+ * @irqs_off: it has interrupts off
+ * @rcu: rcu_read_lock() depth
+ * @killed: a fatal signal is pending
+ * @bio_list: as current->bio_list
+ * @plug: as current->plug
+ * @unplugs: it sends what was plugged because it is about to sleep
+ * @waits_for: what it spins or sleeps for, for the story
+ * @wake_ns: when it is woken at the latest; ~0: never
+ * @held: the spin locks that it holds
+ * @nr_held: number of @held
+ * @id: number, in the story
+ * @name: name, in the story
+ */
+struct thread {
+	enum thread_context context;
+	enum thread_state state;
+	int cpu;
+	unsigned int preempt;
+	bool irqs_off;
+	unsigned int rcu;
+	bool killed;
+	void *bio_list;
+	void *plug;
+	bool unplugs;
+	const void *waits_for;
+	sim_u64 wake_ns;
+	void *held[MACHINE_LOCKS];
+	unsigned int nr_held;
+	unsigned int id;
+	const char *name;
+	/* machine.c's own */
+	void *sp;
+	char *stack;
+	void (*run)(void *argument);
+	void *argument;
+	struct thread *below;
+	unsigned int place;
+};
+
+extern struct thread *machine_current;
+
+/* Chance. Each call takes part in the story of a seed. */
+unsigned int machine_choose(unsigned int n);	/* 0 to @n - 1 */
+bool machine_chance(unsigned int one_in);	/* never if 0 */
+
+/* A place where somebody else may go on. */
+extern int machine_budget;
+void machine_switch(void);
+
+static inline void machine_point(void)
+{
+	if (--machine_budget <= 0)
+		machine_switch();
+}
+
+/* Start a task, or a device. */
+struct thread *machine_start(enum thread_context context, const char *name,
+			     void (*run)(void *argument), void *argument);
+
+/* Call @run in a hard or soft interrupt, on a CPU that can take one. */
+void machine_interrupt(enum thread_context context, const char *name,
+		       void (*run)(void *argument), void *argument);
+
+/* Sleep until machine_wake(), or @until_ns (~0: no limit); a task or a device. */
+void machine_sleep(const void *waits_for, sim_u64 until_ns);
+void machine_wake(struct thread *thread);
+
+/* Spin until machine_unspin() for the same thing. */
+void machine_spin(const void *waits_for);
+void machine_unspin(const void *waits_for);
+
+/* What may not sleep here, and why; NULL if it may. */
+const char *machine_atomic(void);
+
+/* Virtual time, ns; and a timer that raises an interrupt. */
+sim_u64 machine_now(void);
+
+/**
+ * struct machine_timer - a timer
+ * @at_ns: when; ~0: not set
+ * @context: CONTEXT_SOFTIRQ or CONTEXT_HARDIRQ
+ * @run: called in that context
+ * @argument: its argument
+ * @raised: its interrupt has been raised and has not begun; @run clears it
+ * @running: the thread that runs it now, or NULL; @run's own
+ * @place: entry in the machine's list, plus 1; 0: in none
+ */
+struct machine_timer {
+	sim_u64 at_ns;
+	enum thread_context context;
+	void (*run)(void *argument);
+	void *argument;
+	bool raised;
+	const struct thread *running;
+	unsigned int place;
+};
+
+void machine_timer_set(struct machine_timer *timer, sim_u64 at_ns);
+void machine_timer_clear(struct machine_timer *timer);
+
+/* The story: a line is its format, of %llu only, and up to four figures. */
+void machine_say(const char *format, sim_u64 a, sim_u64 b, sim_u64 c,
+		 sim_u64 d);
+
+/* A violation: the run ends here. */
+void machine_fail(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* End the run from within, as planned; @why is given to machine_run()'s caller. */
+void machine_stop(const char *why) __attribute__((noreturn));
+
+/* Memory of the simulated kernel; all of it is dropped at the start of a run. */
+void *machine_alloc(size_t bytes, size_t align);
+void machine_free(void *memory);
+size_t machine_size(const void *memory);
+
+/* Called by main.c only. */
+struct machine_options {
+	sim_u64 seed;
+	unsigned int cpus;	/* CPUs in use */
+	unsigned int mean;	/* mean number of points between two choices */
+	bool keep_story;
+};
+
+/**
+ * struct machine_result - how a run ended
+ * @failure: the violation, or NULL
+ * @why: argument of machine_stop(), or NULL: nothing was left to do
+ * @hash: hash of the story
+ * @ns: virtual time
+ * @choices: number of choices
+ */
+struct machine_result {
+	const char *failure;
+	const char *why;
+	sim_u64 hash;
+	sim_u64 ns;
+	sim_u64 choices;
+};
+
+/* Drop all threads, timers and memory, and start afresh. */
+void machine_reset(const struct machine_options *options);
+/* Run @first as a task, and all that it starts, until the end. */
+struct machine_result machine_run(void (*first)(void *argument),
+				  void *argument);
+/* Memory that is still allocated, bytes. */
+size_t machine_leaked(void);
+/* Write the story; @last lines, or 0: all that was kept. */
+void machine_tell(void *file, size_t last);
+
+#endif

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sim: runs the engine in simulated worlds, one seed after the other.
+ *
+ * A seed is a life: a plan, a world that runs it, maybe a cut of the power, and
+ * the next world on the same medium, a few times. What a life must keep is judged
+ * by the oracle while it runs, at each cut and at its end.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "machine.h"
+#include "media.h"
+#include "oracle.h"
+#include "world.h"
+
+#define MOST_WORLDS	4U	/* of one life */
+
+struct world_count world_count;
+
+/* All static data of the engine and of the shim, as they were at the start. */
+extern char __start_sim_data[], __stop_sim_data[];
+static char *pristine;
+
+/* Lines of the story to print of each world; 0: all. */
+static size_t story_lines;
+
+/*
+ * Copy all of it. ASan keeps zones between variables that nobody may touch, a copy of
+ * which does no harm.
+ */
+static void __attribute__((no_sanitize("address", "undefined"), noinline))
+copy_data(char *to, const char *from)
+{
+	size_t bytes = (size_t)(__stop_sim_data - __start_sim_data);
+
+#ifdef SIM_ASAN
+	while (bytes--)
+		((volatile char *)to)[bytes] = from[bytes];
+#else
+	memcpy(to, from, bytes);
+#endif
+}
+
+/* Chance of the plans, apart from that of the machine. */
+static sim_u64 plan_state;
+
+static unsigned int below(unsigned int n)
+{
+	sim_u64 z = plan_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	z ^= z >> 31;
+	return (unsigned int)((z >> 32) * n >> 32);
+}
+
+static bool one_in(unsigned int n)
+{
+	return !below(n);
+}
+
+static void plan_op(const struct world_plan *plan, struct world_op *op,
+		    unsigned int hot, unsigned int block)
+{
+	/* Writes are most of it; a few blocks are used by all. */
+	static const unsigned char kinds[] = {
+		OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE,
+		OP_READ, OP_READ, OP_READ, OP_FUA, OP_FLUSH, OP_FLUSH_FUA,
+		OP_DISCARD, OP_ZEROES,
+	};
+	unsigned int lead = (plan->start + block -
+			     (plan->offset >> 9)) % block;
+	const struct world_op *last = NULL, *other;
+
+	memset(op, 0, sizeof(*op));
+	op->thread = (unsigned char)below(plan->threads);
+	for (other = op; other-- > plan->op && !last;)
+		if (other->thread == op->thread && other->kind != OP_FLUSH)
+			last = other;
+	op->kind = kinds[below(sizeof(kinds))];
+	if (op->kind == OP_ZEROES && !plan->zeroes)
+		op->kind = OP_WRITE;
+	op->pieces = (unsigned char)(one_in(3) ? 1 + below(4) : 1);
+	op->plug = one_in(4);
+	op->wait = one_in(4);
+	op->nowait = one_in(20);
+	if (op->kind == OP_FLUSH)
+		return;
+	op->first = (unsigned short)(hot + below(3 * block));
+	switch (below(8)) {
+	case 0:		/* whole blocks */
+		op->first = (unsigned short)(op->first -
+					     (op->first + lead) % block);
+		op->nr = (unsigned short)(block * (1 + below(3)));
+		break;
+	case 1:
+		op->nr = (unsigned short)(1 + below(4 * block));
+		break;
+	default:
+		op->nr = (unsigned short)(1 + below(block));
+		break;
+	}
+	/* A stream goes on where it has ended. */
+	if (plan->streams && last && !one_in(5)) {
+		op->first = (unsigned short)(last->first + last->nr);
+		op->kind = last->kind;
+	}
+	if (op->first > plan->sectors - 1)
+		op->first = (unsigned short)below(plan->sectors);
+	if (op->nr > plan->sectors - op->first)
+		op->nr = (unsigned short)(plan->sectors - op->first);
+	if (op->kind == OP_ZEROES && op->nr > plan->zeroes)
+		op->nr = (unsigned short)plan->zeroes;
+}
+
+/*
+ * Writes over a boundary with a bad block in front of it, and an administrator who
+ * gives up what failed, again and again: what is held of a write fails while its
+ * other part is in flight.
+ */
+static void plan_drops(struct world_plan *plan, unsigned int block)
+{
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+	unsigned int edge = 2 * block - lead % block, i;
+
+	if (plan->sectors < 4 * block)
+		return;
+	plan->mode = 2;
+	plan->hold_ms = 1;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 0;
+	plan->stacked = false;
+	plan->bad_first = plan->start + edge - block;
+	plan->bad_nr = block;
+	plan->slow_one_in = 2;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		if (op->kind != OP_WRITE && op->kind != OP_READ)
+			continue;
+		op->first = (unsigned short)(edge - 1 - below(block - 1));
+		op->nr = (unsigned short)(edge - op->first + 1 +
+					  below(block - 1));
+		op->nowait = false;
+	}
+	plan->nr_events = sizeof(plan->event);
+	memset(plan->event, EVENT_DROP_FAILED, sizeof(plan->event));
+}
+
+static void make_plan(struct world_plan *plan, bool first)
+{
+	static const unsigned int physical[] = { 4096, 4096, 4096, 1024, 2048,
+						 8192, 16384 };
+	unsigned int block, i, hot;
+
+	if (first) {
+		memset(plan, 0, sizeof(*plan));
+		plan->physical = physical[below(7)];
+		plan->offset = one_in(4) ? 512 * below(plan->physical / 512) : 0;
+		plan->start = one_in(2) ? below(64) : 0;
+		plan->sectors = 64 + below(MEDIA_SECTORS - 64 - plan->start);
+	}
+	block = plan->physical / 512;
+	plan->mode = one_in(8) ? 0 : one_in(3) ? 1 : 2;
+	plan->max_blocks = one_in(3) ? 1 + below(8) : 64;
+	plan->hold_ms = one_in(2) ? 1 + below(20) : 500;
+	plan->max_sectors = one_in(4) ? block * (2 + below(4)) : 2048;
+	plan->zeroes = one_in(3) ? 0 : one_in(3) ? block + below(block) : 1024;
+	plan->workers = 1 + below(6);
+	plan->stacked = one_in(8);
+	plan->nowait_one_in = one_in(3) ? 2 + below(30) : 0;
+	plan->nth = one_in(16) ? 1 + below(12) : 0;
+	plan->error_one_in = one_in(4) ? 5 + below(100) : 0;
+	plan->bad_nr = one_in(6) ? 1 + below(3 * block) : 0;
+	plan->bad_first = below(MEDIA_SECTORS);
+	plan->inline_end = one_in(4);
+	plan->slow_one_in = one_in(2) ? 0 : 1 + below(100);
+	plan->tags = one_in(4) ? 1 + below(4) : 256;
+	plan->threads = 1 + below(WORLD_THREADS);
+	plan->depth = 1 + below(16);
+	plan->streams = one_in(3);
+	plan->nr_ops = 20 + below(WORLD_OPS - 20);
+	plan->cut_after = one_in(2) ? 1 + below(plan->nr_ops) : 0;
+	plan->reboot = !plan->cut_after && one_in(8);
+	plan->nr_events = plan->bad_nr ? 4 + below(12) : one_in(2) ? below(12) : 0;
+	for (i = 0; i < plan->nr_events; i++)
+		plan->event[i] = plan->bad_nr && one_in(2) ?
+				 EVENT_DROP_FAILED :
+				 (unsigned char)below(EVENT_KINDS);
+	hot = below(plan->sectors);
+	for (i = 0; i < plan->nr_ops; i++) {
+		if (one_in(50))
+			hot = below(plan->sectors);
+		plan_op(plan, &plan->op[i], hot, block);
+	}
+	if (plan->bad_nr)
+		plan->bad_first = plan->start + hot;
+	if (one_in(16))
+		plan_drops(plan, block);
+}
+
+/**
+ * struct life - what came of a seed
+ * @failure: the violation, or NULL
+ * @hash: of the whole story
+ * @cuts: cuts of the power
+ */
+struct life {
+	const char *failure;
+	sim_u64 hash;
+	unsigned int cuts;
+};
+
+/* What is on the medium must be what the oracle allows. */
+static void judge_medium(void *argument)
+{
+	const struct world_plan *plan = argument;
+	unsigned int i;
+
+	for (i = 0; i < MEDIA_SECTORS; i++) {
+		sim_u64 tag = media_read(0, i);
+
+		if (i >= plan->start && i < plan->start + plan->sectors)
+			oracle_survived(0, i - plan->start, tag);
+		else if (tag)
+			machine_fail("sector %u of the drive, which is not the target's, has %#llx",
+				     i, tag);
+	}
+	machine_stop("judged");
+}
+
+/* A reboot has written all that was held: as if it were read now. */
+static void judge_reboot(void *argument)
+{
+	const struct world_plan *plan = argument;
+	sim_u64 now = oracle_now();
+	unsigned int i;
+
+	for (i = 0; i < plan->sectors; i++)
+		oracle_found(0, i, now, media_read(0, plan->start + i));
+	machine_stop("judged");
+}
+
+static struct machine_result run(void (*first)(void *argument),
+				 struct world_plan *plan, sim_u64 seed,
+				 bool keep_story)
+{
+	struct machine_options options = {
+		.seed = seed, .cpus = 1 + seed % MACHINE_CPUS,
+		.mean = 1U << (seed >> 8) % 6, .keep_story = keep_story,
+	};
+	struct machine_result result;
+
+	copy_data(__start_sim_data, pristine);
+	machine_reset(&options);
+	result = machine_run(first, plan);
+	if (keep_story)
+		machine_tell(stdout, story_lines);
+	if (!result.failure && !result.why)
+		result.failure = "hang: nobody can go on, and requests have not ended";
+	return result;
+}
+
+/* Live a seed; @last: keep the story of its last world only. */
+static struct life live(sim_u64 seed, struct world_plan *plan, bool keep_story)
+{
+	struct life life = { 0 };
+	unsigned int i;
+
+	plan_state = seed;
+	media_reset();
+	oracle_reset();
+	oracle_gives_up = false;
+	world_count.writes = 0;
+	for (i = 0; i < MOST_WORLDS; i++) {
+		struct machine_result result;
+		bool errors;
+
+		make_plan(plan, !i);
+		/* Once a life has errors, what it leaves may be of them. */
+		oracle_gives_up |= plan->error_one_in || plan->bad_nr;
+		result = run(world_main, plan, seed * MOST_WORLDS + i,
+			     keep_story);
+		life.hash = life.hash * 31 + result.hash;
+		life.failure = result.failure;
+		if (life.failure)
+			return life;
+		errors = plan->error_one_in || plan->bad_nr;
+		if (!strcmp(result.why, "reboot") && !errors) {
+			result = run(judge_reboot, plan, seed, keep_story);
+			life.failure = result.failure;
+		}
+		if (life.failure)
+			return life;
+		life.cuts++;
+		media_cut(!strcmp(result.why, "done") ? CUT_ALL :
+			  (enum media_cut)below(CUT_KINDS), seed + i);
+		result = run(judge_medium, plan, seed, keep_story);
+		life.failure = result.failure;
+		if (life.failure || one_in(3))
+			return life;
+	}
+	return life;
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static sim_u64 number(const char *name, const char *text)
+{
+	char *end;
+	sim_u64 found = strtoull(text, &end, 0);
+
+	if (*text && !*end)
+		return found;
+	fprintf(stderr, "sim: --%s %s: must be a whole number\n", name, text);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "seed", required_argument, NULL, 'n' },
+		{ "seconds", required_argument, NULL, 's' },
+		{ "lives", required_argument, NULL, 'l' },
+		{ "story", no_argument, NULL, 't' },
+		{ "lines", required_argument, NULL, 'i' },
+		{ "hash", no_argument, NULL, 'h' },
+		{ "linearizable", no_argument, NULL, 'z' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static struct world_plan plan;
+	sim_u64 seed = 1, lives = 0, done, cuts = 0, limit = 0;
+	sim_u64 violations = 0;
+	bool story = false, hash = false;
+	bool progress = isatty(STDERR_FILENO);
+	double began = seconds(), told = began, took;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'n':
+			seed = number("seed", optarg);
+			break;
+		case 's':
+			limit = number("seconds", optarg);
+			break;
+		case 'l':
+			lives = number("lives", optarg);
+			break;
+		case 't':
+			story = true;
+			break;
+		case 'i':
+			story_lines = (size_t)number("lines", optarg);
+			break;
+		case 'h':
+			hash = true;
+			break;
+		case 'z':
+			oracle_linearizable = true;
+			break;
+		default:
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--linearizable]\n");
+			return 2;
+		}
+	}
+	if (!limit && !lives)
+		lives = 1;
+	pristine = malloc((size_t)(__stop_sim_data - __start_sim_data));
+	copy_data(pristine, __start_sim_data);
+	for (done = 0; (!lives || done < lives) &&
+	     (!limit || seconds() - began < (double)limit); done++) {
+		struct life life;
+
+		if (progress && seconds() - told > 1) {
+			told = seconds();
+			fprintf(stderr, "\rsim: seed %llu, %llu operations, %llu cuts ",
+				seed + done, world_count.ops, cuts);
+		}
+		life = live(seed + done, &plan, story);
+
+		cuts += life.cuts;
+		if (hash)
+			printf("%" PRIu64 " %016llx\n", (uint64_t)(seed + done),
+			       life.hash);
+		if (life.failure) {
+			printf("seed %llu: %s\n", seed + done, life.failure);
+			violations++;
+			break;
+		}
+	}
+	if (progress)
+		fputs("\r\033[K", stderr);
+	took = seconds() - began;
+	printf("sim: %llu operations, %llu cuts, %llu violations, %.0f operations/s\n",
+	       world_count.ops, cuts, violations,
+	       (double)world_count.ops / (took > 0 ? took : 1));
+	return violations ? 1 : 0;
+}

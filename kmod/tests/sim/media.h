@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a drive keeps over a loss of power, and what of it.
+ *
+ * A logical sector's content is one number, its tag, which fills it. 0 are zeroes.
+ * A written tag is in the volatile cache first. The drive may put it on the medium
+ * at any time, and sectors in any order, so at a cut a sector has what was on the
+ * medium or any of the tags written since.
+ */
+#ifndef SIM_MEDIA_H
+#define SIM_MEDIA_H
+
+#include "machine.h"
+
+#define MEDIA_SECTORS	4096U
+#define MEDIA_DRIVES	2U
+
+/* How sectors come out of a cut. */
+enum media_cut {
+	CUT_NONE,		/* all that was written is there */
+	CUT_ALL,		/* what was not on the medium is gone */
+	CUT_SECTORS,		/* each sector as chance has it */
+	CUT_BLOCKS,		/* each group of 8 sectors as chance has it */
+	CUT_KINDS,
+};
+
+void media_reset(void);
+sim_u64 media_read(unsigned int drive, unsigned int sector);
+void media_write(unsigned int drive, unsigned int sector, sim_u64 tag);
+/* Put a sector, or all that is in the cache, on the medium. */
+void media_settle(unsigned int drive, unsigned int sector);
+void media_flush(unsigned int drive);
+/* Lose the power; the choices are from @seed. */
+void media_cut(enum media_cut how, sim_u64 seed);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "oracle.h"
+
+#define MOST_VERSIONS	40U
+/* Writers that ask for room, and have not begun yet. */
+#define MOST_ASKING	16U
+#define MOST_READS	512U
+#define NEVER		(~0ULL)
+
+/**
+ * struct version - a content that a sector may have
+ * @tag: the content
+ * @began: when its write began
+ * @ended: when it had ended well; NEVER: it has not, or it failed
+ * @found: when a read had ended that found it; NEVER: none has
+ * @over: when a read had ended that found something newer; NEVER: none has
+ * @durable: its write was FUA
+ * @maybe: it is zeroes of a discard, which the drive may ignore
+ */
+struct version {
+	sim_u64 tag, began, ended, found, over;
+	bool durable, maybe;
+};
+
+struct sector {
+	struct version version[MOST_VERSIONS];
+	unsigned int nr;
+};
+
+bool oracle_linearizable, oracle_gives_up;
+
+static struct sector sectors[ORACLE_DEVICES][ORACLE_SECTORS];
+static sim_u64 flushed[ORACLE_DEVICES], clock;
+/* When the reads in flight began. */
+static sim_u64 reads[MOST_READS];
+static unsigned int nr_reads;
+
+static void set_only(struct sector *sector, sim_u64 tag)
+{
+	sector->version[0] = (struct version) {
+		.tag = tag, .found = NEVER, .over = NEVER,
+	};
+	sector->nr = 1;
+}
+
+void oracle_reset(void)
+{
+	unsigned int device, i;
+
+	clock = 0;
+	nr_reads = 0;
+	for (device = 0; device < ORACLE_DEVICES; device++) {
+		flushed[device] = 0;
+		for (i = 0; i < ORACLE_SECTORS; i++)
+			set_only(&sectors[device][i], 0);
+	}
+}
+
+sim_u64 oracle_tag(sim_u64 write, unsigned int sector)
+{
+	return (write + 1) << 16 | sector;
+}
+
+sim_u64 oracle_now(void)
+{
+	return ++clock;
+}
+
+sim_u64 oracle_read_begin(void)
+{
+	if (nr_reads == MOST_READS)
+		machine_fail("more than %u reads are in flight", MOST_READS);
+	return reads[nr_reads++] = ++clock;
+}
+
+void oracle_read_end(sim_u64 began)
+{
+	unsigned int i;
+
+	for (i = 0; reads[i] != began; i++)
+		;
+	reads[i] = reads[--nr_reads];
+}
+
+static bool is_durable(const struct version *version, unsigned int device)
+{
+	return version->ended != NEVER &&
+	       (version->durable || version->ended < flushed[device]);
+}
+
+/* Whether a durable version surely came after another one. */
+static bool is_gone(const struct sector *sector, const struct version *version,
+		    unsigned int device)
+{
+	unsigned int i;
+
+	for (i = 0; i < sector->nr; i++)
+		if (version->ended < sector->version[i].began &&
+		    is_durable(&sector->version[i], device))
+			return true;
+	return false;
+}
+
+/* Whether something surely replaced a version before @at. */
+static bool is_replaced(const struct sector *sector,
+			const struct version *version, sim_u64 at)
+{
+	unsigned int i;
+
+	if (version->over < at)
+		return true;
+	for (i = 0; i < sector->nr; i++)
+		if (version->ended < sector->version[i].began &&
+		    sector->version[i].ended < at)
+			return true;
+	return false;
+}
+
+/* Whether no read in flight can find a version any more. */
+static bool is_unread(const struct sector *sector, const struct version *version)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_reads; i++)
+		if (!is_replaced(sector, version, reads[i]))
+			return false;
+	return true;
+}
+
+/* Forget versions that neither a read nor a cut can show any more. */
+static void prune(struct sector *sector, unsigned int device)
+{
+	unsigned int i, kept = 0;
+	bool gone[MOST_VERSIONS];
+
+	for (i = 0; i < sector->nr; i++)
+		gone[i] = is_gone(sector, &sector->version[i], device) &&
+			  is_unread(sector, &sector->version[i]);
+	for (i = 0; i < sector->nr; i++)
+		if (!gone[i])
+			sector->version[kept++] = sector->version[i];
+	sector->nr = kept;
+}
+
+bool oracle_has_room(unsigned int device, unsigned int first, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = first; i < first + nr; i++) {
+		struct sector *sector = &sectors[device][i];
+
+		if (sector->nr > MOST_VERSIONS / 2)
+			prune(sector, device);
+		if (sector->nr >= MOST_VERSIONS - MOST_ASKING)
+			return false;
+	}
+	return true;
+}
+
+void oracle_begin(struct oracle_write *write, unsigned int device,
+		  unsigned int first, unsigned int nr,
+		  enum oracle_effect effect, sim_u64 number)
+{
+	unsigned int i;
+
+	*write = (struct oracle_write) { device, first, nr, ++clock };
+	for (i = first; i < first + nr; i++) {
+		struct sector *sector = &sectors[device][i];
+
+		if (sector->nr == MOST_VERSIONS)
+			machine_fail("more than %u writes may be in sector %u",
+				     MOST_VERSIONS, i);
+		sector->version[sector->nr++] = (struct version) {
+			.tag = effect == ORACLE_WRITE ? oracle_tag(number, i) : 0,
+			.began = clock, .ended = NEVER, .found = NEVER,
+			.over = NEVER, .maybe = effect == ORACLE_DISCARD,
+		};
+	}
+}
+
+static struct version *find_write(struct sector *sector, sim_u64 began)
+{
+	unsigned int i;
+
+	for (i = 0; i < sector->nr; i++)
+		if (sector->version[i].began == began)
+			return &sector->version[i];
+	return NULL;
+}
+
+void oracle_end(const struct oracle_write *write, bool ok, bool durable)
+{
+	unsigned int i;
+
+	clock++;
+	for (i = write->first; ok && i < write->first + write->nr; i++) {
+		struct version *version =
+			find_write(&sectors[write->device][i], write->began);
+
+		if (!version || (version->maybe && !oracle_gives_up))
+			continue;
+		version->ended = clock;
+		version->durable = durable;
+	}
+}
+
+void oracle_lost(unsigned int device, unsigned int first, unsigned int nr)
+{
+	unsigned int i, j;
+
+	for (i = first; i < first + nr && i < ORACLE_SECTORS; i++) {
+		struct sector *sector = &sectors[device][i];
+
+		for (j = 0; j < sector->nr; j++) {
+			struct version *version = &sector->version[j];
+
+			/* What was found may be undone, once. */
+			version->found = NEVER;
+			version->over = NEVER;
+			if (version->began && !is_durable(version, device))
+				version->ended = NEVER;
+		}
+	}
+}
+
+void oracle_flushed(unsigned int device, sim_u64 began)
+{
+	if (began > flushed[device])
+		flushed[device] = began;
+}
+
+static void __attribute__((noreturn))
+complain(unsigned int device, unsigned int at, sim_u64 tag, sim_u64 began,
+	 const char *what)
+{
+	const struct sector *sector = &sectors[device][at];
+	unsigned int i;
+
+	machine_say("sector %llu has %#llx, begun at %lld; its writes:", at, tag,
+		    began, 0);
+	for (i = 0; i < sector->nr; i++) {
+		const struct version *version = &sector->version[i];
+		bool gone = began == NEVER ? is_gone(sector, version, device) :
+					     is_replaced(sector, version, began);
+
+		machine_say(gone ? "  not %#llx, begun at %lld, ended at %lld, over at %lld" :
+				   "  maybe %#llx, begun at %lld, ended at %lld, over at %lld",
+			    version->tag, version->began, version->ended,
+			    version->over);
+	}
+	machine_fail("%s: sector %u of device %u has %#llx, of write %lld, sector %llu",
+		     what, at, device, tag, (long long)(tag >> 16) - 1,
+		     tag & 0xffff);
+}
+
+void oracle_found(unsigned int device, unsigned int at, sim_u64 began,
+		  sim_u64 tag)
+{
+	struct sector *sector = &sectors[device][at];
+	struct version *version = NULL;
+	unsigned int i, nr = 0;
+	bool any = false;
+
+	clock++;
+	for (i = 0; i < sector->nr; i++) {
+		struct version *this = &sector->version[i];
+
+		if (is_replaced(sector, this, began))
+			continue;
+		any |= this->maybe && oracle_gives_up;
+		if (this->tag == tag) {
+			version = this;
+			nr++;
+		}
+	}
+	if (!version && !any)
+		complain(device, at, tag, began, "a read found what it must not");
+	/* Zeroes of several are not told apart. */
+	if (nr != 1 || any || !oracle_linearizable)
+		return;
+	for (i = 0; i < sector->nr; i++)
+		if (&sector->version[i] != version &&
+		    sector->version[i].found < began &&
+		    sector->version[i].over == NEVER)
+			sector->version[i].over = clock;
+	if (version->found == NEVER)
+		version->found = clock;
+}
+
+void oracle_survived(unsigned int device, unsigned int at, sim_u64 tag)
+{
+	struct sector *sector = &sectors[device][at];
+	bool found = false;
+	unsigned int i;
+
+	nr_reads = 0;
+	for (i = 0; i < sector->nr && !found; i++)
+		found = (sector->version[i].tag == tag ||
+			 (sector->version[i].maybe && oracle_gives_up)) &&
+			!is_gone(sector, &sector->version[i], device);
+	if (!found)
+		complain(device, at, tag, NEVER,
+			 "after a cut, what was promised is not there");
+	set_only(sector, tag);
+}

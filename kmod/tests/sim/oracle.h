@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What each sector may lawfully contain: the promises, judged from outside.
+ *
+ * 1. A sector has the content of one write, whole. Writes in flight together come
+ *    in any order, and in another one for each sector. One that failed, or whose
+ *    touches the target has given up, may be there or not.
+ * 2. A read finds the content of a write unless another one surely came between:
+ *    it began after that write had ended, and had ended before the read began.
+ *    If oracle_linearizable is set, what a read has found is not undone while its
+ *    write is in flight, either: a read that begins after the first has ended
+ *    finds that or something newer.
+ * 3. A write is durable if it was FUA and has ended well, or a flush that began
+ *    after its end has ended well. After a cut of the power a sector has the
+ *    content of a write of which none that is durable began after its end.
+ * 4. A discarded sector has zeroes, or what it had: a drive may ignore a discard, and
+ *    then nothing older may come back. If oracle_gives_up is set, because a discard
+ *    also ends what a target could not write, it has any content.
+ *
+ * The order of begin and end is that in which these functions are called.
+ */
+#ifndef SIM_ORACLE_H
+#define SIM_ORACLE_H
+
+#include "machine.h"
+
+/* Whether reads of what is in flight are judged, too. */
+extern bool oracle_linearizable;
+/* Whether writes fail, so that a discard may give up what is held. */
+extern bool oracle_gives_up;
+
+#define ORACLE_SECTORS	4096U
+#define ORACLE_DEVICES	2U
+
+enum oracle_effect {
+	ORACLE_WRITE,
+	ORACLE_ZEROES,
+	ORACLE_DISCARD,
+};
+
+/* A write, zeroing or discard in flight. */
+struct oracle_write {
+	unsigned int device;
+	unsigned int first;
+	unsigned int nr;
+	sim_u64 began;
+};
+
+void oracle_reset(void);
+/* The tag of a write's sector: never 0. */
+sim_u64 oracle_tag(sim_u64 write, unsigned int sector);
+
+/* Whether a range has room for one more write in flight. */
+bool oracle_has_room(unsigned int device, unsigned int first, unsigned int nr);
+void oracle_begin(struct oracle_write *write, unsigned int device,
+		  unsigned int first, unsigned int nr,
+		  enum oracle_effect effect, sim_u64 number);
+void oracle_end(const struct oracle_write *write, bool ok, bool durable);
+/* The target has given up what it held of a range. */
+void oracle_lost(unsigned int device, unsigned int first, unsigned int nr);
+
+sim_u64 oracle_now(void);
+/* A read begins, and returns when; and it has ended. */
+sim_u64 oracle_read_begin(void);
+void oracle_read_end(sim_u64 began);
+/* A flush that began at @began has ended well. */
+void oracle_flushed(unsigned int device, sim_u64 began);
+/* A read of a sector that began at @began has found @tag. */
+void oracle_found(unsigned int device, unsigned int sector, sim_u64 began,
+		  sim_u64 tag);
+/* After a cut, a sector has @tag; nothing is in flight any more. */
+void oracle_survived(unsigned int device, unsigned int sector, sim_u64 tag);
+
+#endif

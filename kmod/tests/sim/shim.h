@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the simulation asks of the shim beside the kernel's interfaces: devices to
+ * be made, and faults.
+ */
+#ifndef SIM_SHIM_H
+#define SIM_SHIM_H
+
+#include <linux/device-mapper.h>
+
+/**
+ * struct shim_faults - what goes wrong with memory
+ * @nowait_one_in: of so many allocations that may not sleep one fails; 0: none
+ * @nth: the allocation of a set-up that fails, from 1 on; 0: none
+ */
+struct shim_faults {
+	unsigned int nowait_one_in;
+	unsigned int nth;
+};
+
+extern struct shim_faults shim_faults;
+/* Allocations of set-ups so far. */
+extern unsigned int shim_nr_allocations;
+/* Reads that a target took in part: their rest came once more. */
+extern unsigned int shim_nr_partial;
+/* Log lines of the engine so far. */
+extern unsigned int shim_nr_logged;
+
+/* device-mapper, as an administrator uses it; all in process context. */
+struct mapped_device *shim_md_new(const char *name, unsigned int number);
+/* Remove it; no opener, and no bio in flight. */
+void shim_md_remove(struct mapped_device *md);
+/*
+ * Load a table of one target of the whole device into the inactive slot. Return: 0
+ * or an error, and *@error says why.
+ */
+int shim_md_load(struct mapped_device *md, sector_t sectors, unsigned int argc,
+		 char **argv, char **error);
+/* Suspend; -ERESTARTSYS if the caller was killed meanwhile: nothing is changed. */
+int shim_md_suspend(struct mapped_device *md);
+/* Resume, with the table of the inactive slot if there is one. */
+int shim_md_resume(struct mapped_device *md);
+int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv);
+/* The live table's target. */
+struct dm_target *shim_md_target(struct mapped_device *md);
+/* Number of bios in flight in it. */
+unsigned int shim_md_in_flight(struct mapped_device *md);
+
+/* Asked of the simulation: touches of a block of a device are lost. */
+void world_lost(dev_t dev, u64 block);
+
+/* Whether a bio is what device-mapper made of one from above. */
+bool shim_is_clone(const struct bio *bio);
+
+/* Devices by name, for dm_get_device(). */
+void shim_disk_add(const char *name, struct gendisk *disk);
+void shim_disk_remove(struct gendisk *disk);
+
+#endif

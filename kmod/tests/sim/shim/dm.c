@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * device-mapper: devices of one target, their tables, and bios on their way through
+ * them, in the order of calls of drivers/md/dm.c and dm-ioctl.c.
+ */
+#include <linux/percpu.h>
+#include <linux/reboot.h>
+#include <linux/sched.h>
+#include <linux/suspend.h>
+
+#include "node.h"
+#include "../shim.h"
+
+#define MOST_DISKS	16
+#define MOST_ARGUMENTS	24
+
+/**
+ * struct mapped_device - a device
+ * @blocked: bios wait in @deferred for the end of a suspend
+ * @readers: submitters that may not have seen @blocked
+ * @in_flight: bios that have not ended
+ * @work: submits @deferred
+ */
+struct mapped_device {
+	char name[16];
+	struct gendisk disk;
+	struct block_device part;
+	struct request_queue queue;
+	struct dm_table *live, *inactive;
+	bool suspended;
+	bool blocked;
+	unsigned int readers;
+	unsigned int in_flight;
+	struct bio_list deferred;
+	wait_queue_head_t wait;
+	struct workqueue_struct *wq;
+	struct work_struct work;
+};
+
+/**
+ * struct dm_io - a bio on its way
+ * @count: clones that have not ended, one of them the submitter's own
+ */
+struct dm_io {
+	struct mapped_device *md;
+	struct bio *bio;
+	unsigned int count;
+	blk_status_t status;
+};
+
+/**
+ * struct dm_target_io - a clone; the target's own data are in front of it
+ * @taken: where the submitter keeps how much the target accepts, while it maps
+ */
+struct dm_target_io {
+	struct dm_io *io;
+	struct dm_target *ti;
+	void *memory;
+	unsigned int *taken;
+	struct bio clone;
+};
+
+unsigned int shim_nr_partial;
+
+static const struct target_type *align_type;
+static struct notifier_block *reboot_notifier, *pm_notifier;
+static struct {
+	const char *name;
+	struct gendisk *disk;
+} disks[MOST_DISKS];
+static unsigned int nr_disks;
+
+int dm_register_target(struct target_type *type)
+{
+	align_type = type;
+	return 0;
+}
+
+void dm_unregister_target(struct target_type *type)
+{
+	align_type = NULL;
+}
+
+int register_reboot_notifier(struct notifier_block *notifier)
+{
+	reboot_notifier = notifier;
+	return 0;
+}
+
+int unregister_reboot_notifier(struct notifier_block *notifier)
+{
+	reboot_notifier = NULL;
+	return 0;
+}
+
+int register_pm_notifier(struct notifier_block *notifier)
+{
+	pm_notifier = notifier;
+	return 0;
+}
+
+int unregister_pm_notifier(struct notifier_block *notifier)
+{
+	pm_notifier = NULL;
+	return 0;
+}
+
+void shim_reboot(void)
+{
+	reboot_notifier->notifier_call(reboot_notifier, 1, NULL);
+}
+
+void shim_sleep_event(unsigned long event)
+{
+	pm_notifier->notifier_call(pm_notifier, event, NULL);
+}
+
+void shim_disk_add(const char *name, struct gendisk *disk)
+{
+	if (nr_disks == MOST_DISKS)
+		machine_fail("more than %d disks", MOST_DISKS);
+	disks[nr_disks].name = name;
+	disks[nr_disks++].disk = disk;
+}
+
+void shim_disk_remove(struct gendisk *disk)
+{
+	unsigned int i;
+
+	for (i = 0; disks[i].disk != disk; i++)
+		;
+	disks[i] = disks[--nr_disks];
+}
+
+int dm_get_device(struct dm_target *ti, const char *path, fmode_t mode,
+		  struct dm_dev **dev)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_disks && strcmp(disks[i].name, path); i++)
+		;
+	if (i == nr_disks)
+		return -ENODEV;
+	*dev = kzalloc(sizeof(**dev), GFP_KERNEL);
+	if (!*dev)
+		return -ENOMEM;
+	(*dev)->bdev = disks[i].disk->part0;
+	disks[i].disk->openers++;
+	return 0;
+}
+
+void dm_put_device(struct dm_target *ti, struct dm_dev *dev)
+{
+	dev->bdev->bd_disk->openers--;
+	kfree(dev);
+}
+
+const char *dm_shift_arg(struct dm_arg_set *set)
+{
+	if (!set->argc)
+		return NULL;
+	set->argc--;
+	return *set->argv++;
+}
+
+int dm_read_arg_group(const struct dm_arg *arg, struct dm_arg_set *set,
+		      unsigned int *nr, char **error)
+{
+	if (kstrtouint(dm_shift_arg(set), 10, nr) || *nr > arg->max ||
+	    *nr > set->argc) {
+		*error = arg->error;
+		return -EINVAL;
+	}
+	return 0;
+}
+
+struct mapped_device *dm_table_get_md(struct dm_table *table)
+{
+	return table->md;
+}
+
+fmode_t dm_table_get_mode(struct dm_table *table)
+{
+	return 3;
+}
+
+sector_t dm_table_get_size(struct dm_table *table)
+{
+	return table->sectors;
+}
+
+struct gendisk *dm_disk(struct mapped_device *md)
+{
+	return &md->disk;
+}
+
+const char *dm_device_name(struct mapped_device *md)
+{
+	return md->name;
+}
+
+void dm_table_event(struct dm_table *table)
+{
+	machine_say("event %llu", table->md->disk.dev, 0, 0, 0);
+}
+
+static struct dm_target_io *tio_of(struct bio *bio)
+{
+	return container_of(bio, struct dm_target_io, clone);
+}
+
+void *dm_per_bio_data(struct bio *bio, size_t bytes)
+{
+	return tio_of(bio)->memory;
+}
+
+void dm_accept_partial_bio(struct bio *bio, unsigned int sectors)
+{
+	struct dm_target_io *tio = tio_of(bio);
+
+	if (!sectors || sectors > bio_sectors(bio))
+		machine_fail("a target accepts %u sectors of %u", sectors,
+			     bio_sectors(bio));
+	shim_nr_partial++;
+	*tio->taken = sectors;
+	bio->bi_iter.bi_size = sectors << SECTOR_SHIFT;
+}
+
+void dm_submit_bio_remap(struct bio *clone, struct bio *bio)
+{
+	submit_bio_noacct(bio ? bio : clone);
+}
+
+static void io_put(struct dm_io *io)
+{
+	struct mapped_device *md = io->md;
+	struct bio *bio = io->bio;
+	blk_status_t status;
+
+	machine_point();
+	if (--io->count)
+		return;
+	status = io->status;
+	kfree(io);
+	if (bio->bi_opf & REQ_PREFLUSH && bio->bi_iter.bi_size && !status) {
+		/* The flush is done: now the data. */
+		bio->bi_opf &= ~REQ_PREFLUSH;
+		bio_list_add(&md->deferred, bio);
+		queue_work(md->wq, &md->work);
+	} else {
+		bio->bi_status = status;
+		bio_endio(bio);
+	}
+	md->in_flight--;
+	wake_up(&md->wait);
+}
+
+static void clone_end(struct bio *bio)
+{
+	struct dm_target_io *tio = tio_of(bio);
+	struct dm_io *io = tio->io;
+	blk_status_t error = bio->bi_status;
+
+	tio->ti->type->end_io(tio->ti, bio, &error);
+	if (error)
+		io->status = error;
+	kfree(tio->memory);
+	io_put(io);
+}
+
+bool shim_is_clone(const struct bio *bio)
+{
+	return bio->bi_end_io == clone_end;
+}
+
+/* Send @sectors of a bio from @from on. Return: the sectors that the target took. */
+static unsigned int map(struct dm_io *io, struct dm_target *ti,
+			unsigned int from, unsigned int sectors, blk_opf_t opf)
+{
+	size_t data = round_up(ti->per_io_data_size, 64);
+	struct dm_target_io *tio;
+	struct bio *bio = io->bio;
+	void *memory = kmalloc(data + sizeof(*tio), GFP_NOIO);
+	unsigned int taken = sectors;
+
+	tio = (struct dm_target_io *)((char *)memory + data);
+	tio->memory = memory;
+	tio->io = io;
+	tio->ti = ti;
+	tio->taken = &taken;
+	bio_init(&tio->clone, bio->bi_bdev, bio->bi_io_vec, 0, opf);
+	tio->clone.bi_iter = bio->bi_iter;
+	bio_advance_iter(bio, &tio->clone.bi_iter, from << SECTOR_SHIFT);
+	tio->clone.bi_iter.bi_size = sectors << SECTOR_SHIFT;
+	tio->clone.bi_ioprio = bio->bi_ioprio;
+	bio_clone_blkg_association(&tio->clone, bio);
+	tio->clone.bi_end_io = clone_end;
+	io->count++;
+	machine_say("map op %llu at %llu + %llu, flags %#llx", opf & REQ_OP_MASK,
+		    tio->clone.bi_iter.bi_sector, sectors, opf >> 8);
+	/* May be gone as soon as the target has it. */
+	switch (ti->type->map(ti, &tio->clone)) {
+	case DM_MAPIO_REMAPPED:
+		submit_bio_noacct(&tio->clone);
+		return taken;
+	case DM_MAPIO_SUBMITTED:
+		return taken;
+	}
+	machine_fail("map returns what it must not");
+}
+
+static void process(struct mapped_device *md, struct bio *bio)
+{
+	struct dm_target *ti = md->live->target;
+	struct dm_io *io = kmalloc(sizeof(*io), GFP_NOIO);
+	unsigned int left = bio_sectors(bio), from = 0;
+
+	io->md = md;
+	io->bio = bio;
+	io->count = 1;
+	io->status = BLK_STS_OK;
+	if (bio->bi_opf & REQ_PREFLUSH) {
+		map(io, ti, 0, 0, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
+	} else {
+		while (left) {
+			unsigned int taken = map(io, ti, from, left,
+						 bio->bi_opf);
+
+			from += taken;
+			left -= taken;
+		}
+	}
+	io_put(io);
+}
+
+static void dm_submit(struct bio *bio)
+{
+	struct mapped_device *md = bio->bi_bdev->bd_disk->private;
+
+	machine_point();
+	machine_say("submit to device %llu", md->disk.dev, 0, 0, 0);
+	md->readers++;
+	if (md->blocked) {
+		md->readers--;
+		if (bio->bi_opf & REQ_NOWAIT)
+			bio_wouldblock_error(bio);
+		else
+			bio_list_add(&md->deferred, bio);
+		return;
+	}
+	md->in_flight++;
+	process(md, bio);
+	md->readers--;
+	wake_up(&md->wait);
+}
+
+static void deferred_work(struct work_struct *work)
+{
+	struct mapped_device *md = container_of(work, struct mapped_device, work);
+	struct bio *bio;
+
+	while (!md->blocked && (bio = bio_list_pop(&md->deferred)))
+		submit_bio_noacct(bio);
+}
+
+struct mapped_device *shim_md_new(const char *name, unsigned int number)
+{
+	struct mapped_device *md = kzalloc(sizeof(*md), GFP_NOIO);
+
+	memcpy(md->name, name, strlen(name) + 1);
+	md->disk.part0 = &md->part;
+	md->disk.queue = &md->queue;
+	md->disk.submit = dm_submit;
+	md->disk.private = md;
+	md->disk.dev = number;
+	md->disk.device.registered = true;
+	md->part.bd_disk = &md->disk;
+	md->suspended = true;
+	md->blocked = true;
+	md->wq = alloc_workqueue("kdmflush", WQ_MEM_RECLAIM, 0);
+	if (!md->wq)
+		machine_fail("no memory for a device of the test");
+	shim_init_work(&md->work, deferred_work);
+	shim_disk_add(md->name, &md->disk);
+	return md;
+}
+
+static void table_destroy(struct dm_table *table)
+{
+	if (!table)
+		return;
+	table->target->type->dtr(table->target);
+	kfree(table->target);
+	kfree(table);
+}
+
+static int stack_limits(struct dm_target *ti, struct dm_dev *dev,
+			sector_t start, sector_t len, void *data)
+{
+	struct mapped_device *md = ti->table->md;
+	const struct gendisk *disk = dev->bdev->bd_disk;
+	struct queue_limits *limits = data;
+	int offset = bdev_alignment_offset(dev->bdev);
+
+	*limits = disk->queue->limits;
+	limits->alignment_offset =
+		(offset - (unsigned int)(start << SECTOR_SHIFT)) &
+		(limits->physical_block_size - 1);
+	if (disk->depth >= md->disk.depth)
+		md->disk.depth = disk->depth + 1;
+	return disk->write_cache;
+}
+
+int shim_md_load(struct mapped_device *md, sector_t sectors, unsigned int argc,
+		 char **argv, char **error)
+{
+	struct dm_table *table = kzalloc(sizeof(*table), GFP_NOIO);
+	struct dm_target *ti = kzalloc(sizeof(*ti), GFP_NOIO);
+	int ret;
+
+	table->md = md;
+	table->target = ti;
+	table->nr = 1;
+	table->sectors = sectors;
+	ti->table = table;
+	ti->type = align_type;
+	ti->len = sectors;
+	ret = ti->type->ctr(ti, argc, argv);
+	if (ret) {
+		*error = ti->error;
+		kfree(ti);
+		kfree(table);
+		return ret;
+	}
+	table_destroy(md->inactive);
+	md->inactive = table;
+	return 0;
+}
+
+/* Make a table live: size, limits, write cache. */
+static void bind(struct mapped_device *md)
+{
+	struct dm_target *ti = md->inactive->target;
+	struct queue_limits limits;
+	bool cached;
+
+	md->live = md->inactive;
+	md->inactive = NULL;
+	cached = ti->type->iterate_devices(ti, stack_limits, &limits);
+	ti->type->io_hints(ti, &limits);
+	md->queue.limits = limits;
+	md->disk.sectors = md->live->sectors;
+	md->part.bd_nr_sectors = md->live->sectors;
+	md->disk.write_cache = ti->flush_supported || cached;
+}
+
+static void submit_deferred(struct mapped_device *md)
+{
+	md->blocked = false;
+	queue_work(md->wq, &md->work);
+}
+
+int shim_md_suspend(struct mapped_device *md)
+{
+	struct dm_target *ti = md->live ? md->live->target : NULL;
+
+	if (md->suspended)
+		return 0;
+	ti->type->presuspend(ti);
+	md->blocked = true;
+	machine_point();
+	while (md->in_flight || md->readers) {
+		if (current->killed) {
+			submit_deferred(md);
+			ti->type->presuspend_undo(ti);
+			return -ERESTARTSYS;
+		}
+		shim_wait_prepare(&md->wait);
+		if (md->in_flight || md->readers)
+			shim_wait_sleep(&md->wait, machine_now() + 10000000);
+		shim_wait_finish(&md->wait);
+	}
+	md->suspended = true;
+	ti->type->postsuspend(ti);
+	return 0;
+}
+
+int shim_md_resume(struct mapped_device *md)
+{
+	struct dm_table *old = NULL;
+	struct dm_target *ti;
+	int ret;
+
+	if (md->inactive) {
+		ret = shim_md_suspend(md);
+		if (ret)
+			return ret;
+		old = md->live;
+		bind(md);
+	}
+	if (md->suspended) {
+		ti = md->live->target;
+		ret = ti->type->preresume(ti);
+		if (ret)
+			return ret;
+		ti->type->resume(ti);
+		md->suspended = false;
+		submit_deferred(md);
+	}
+	table_destroy(old);
+	return 0;
+}
+
+void shim_md_remove(struct mapped_device *md)
+{
+	struct dm_target *ti;
+
+	if (md->live && !md->suspended) {
+		ti = md->live->target;
+		ti->type->presuspend(ti);
+		md->suspended = true;
+		ti->type->postsuspend(ti);
+	}
+	table_destroy(md->live);
+	table_destroy(md->inactive);
+	destroy_workqueue(md->wq);
+	shim_disk_remove(&md->disk);
+	kfree(md);
+}
+
+int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv)
+{
+	struct dm_target *ti = md->live->target;
+	char result[16];
+
+	return ti->type->message(ti, argc, argv, result, sizeof(result));
+}
+
+struct dm_target *shim_md_target(struct mapped_device *md)
+{
+	return md->live->target;
+}
+
+unsigned int shim_md_in_flight(struct mapped_device *md)
+{
+	return md->in_flight;
+}
+
+/* The files in sysfs, which the simulation has not. */
+void sysfs_publish(struct align_node *node, unsigned int index)
+{
+}
+
+void sysfs_withdraw(struct align_node *node)
+{
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Memory of the simulated kernel, and its lack. */
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "../shim.h"
+
+struct shim_faults shim_faults;
+unsigned int shim_nr_allocations;
+
+/* Check that the caller may ask so; return whether there is no memory. */
+static bool is_refused(gfp_t gfp)
+{
+	if (gfp & __GFP_DIRECT_RECLAIM) {
+		might_sleep();
+		machine_point();
+		return gfp & __GFP_MAY_FAIL &&
+		       ++shim_nr_allocations == shim_faults.nth;
+	}
+	return machine_chance(shim_faults.nowait_one_in);
+}
+
+void *kmalloc(size_t bytes, gfp_t gfp)
+{
+	void *memory;
+
+	if (is_refused(gfp))
+		return NULL;
+	/* A power of two is aligned to itself, what is large to a cache line. */
+	memory = machine_alloc(bytes, !(bytes & (bytes - 1)) ? bytes :
+				      bytes < 64 ? 16 : 64);
+	if (gfp & __GFP_ZERO)
+		memset(memory, 0, bytes);
+	return memory;
+}
+
+void kfree(const void *memory)
+{
+	if (memory)
+		machine_free((void *)memory);
+}
+
+size_t ksize(const void *memory)
+{
+	return machine_size(memory);
+}
+
+struct page *alloc_pages(gfp_t gfp, unsigned int order)
+{
+	if (is_refused(gfp))
+		return NULL;
+	return machine_alloc(PAGE_SIZE << order, PAGE_SIZE);
+}
+
+void __free_pages(struct page *page, unsigned int order)
+{
+	machine_free(page);
+}
+
+void *shim_alloc_percpu(size_t bytes)
+{
+	void *data;
+
+	if (bytes > SHIM_PERCPU_BYTES)
+		machine_fail("data of each CPU has %zu bytes, the shim's most is %lu",
+			     bytes, SHIM_PERCPU_BYTES);
+	if (is_refused(GFP_KERNEL))
+		return NULL;
+	data = machine_alloc(MACHINE_CPUS * SHIM_PERCPU_BYTES, PAGE_SIZE);
+	memset(data, 0, MACHINE_CPUS * SHIM_PERCPU_BYTES);
+	return data;
+}
+
+void free_percpu(void *data)
+{
+	kfree(data);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Text, log lines and trace events. */
+#include <stdarg.h>
+
+#include <linux/kernel.h>
+
+#include "decide.h"
+#include "trace.h"
+#include "../shim.h"
+
+int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
+unsigned long long strtoull(const char *text, char **end, int base);
+
+unsigned int shim_nr_logged;
+
+int kstrtoull(const char *text, unsigned int base, unsigned long long *number)
+{
+	char *end;
+
+	*number = strtoull(text, &end, base);
+	return *text < '0' || *text > '9' || *end ? -EINVAL : 0;
+}
+
+int kstrtouint(const char *text, unsigned int base, unsigned int *number)
+{
+	unsigned long long large;
+
+	if (kstrtoull(text, base, &large) || large > UINT_MAX)
+		return -EINVAL;
+	*number = large;
+	return 0;
+}
+
+int scnprintf(char *buffer, size_t size, const char *format, ...)
+{
+	va_list list;
+	int length;
+
+	va_start(list, format);
+	length = vsnprintf(buffer, size, format, list);
+	va_end(list);
+	return length < (int)size ? length : size ? (int)size - 1 : 0;
+}
+
+void shim_log(const char *format, ...)
+{
+	shim_nr_logged++;
+	machine_say("log", 0, 0, 0, 0);
+}
+
+void trace_align_write(dev_t dev, sector_t sector, unsigned int sectors,
+		       unsigned int class, unsigned int touches,
+		       unsigned int zeroes)
+{
+	machine_say("write %llu + %llu, %llu touches", sector, sectors, touches,
+		    0);
+}
+
+void trace_align_rmw(dev_t dev, u64 block, unsigned int how,
+		     unsigned int touches, u64 ns)
+{
+	if (how == RMW_LOST)
+		world_lost(dev, block);
+	machine_say("block %llu: %llu touches resolved as %llu", block, touches,
+		    how, 0);
+}

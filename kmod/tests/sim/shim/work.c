@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Workqueues. A work item is the same by its address and its function: while one
+ * runs, it waits behind that, and so does another that got its memory and has its
+ * function. All queues share a pool of workers; a queue for memory reclaim has a
+ * rescuer, which takes its items when the pool has no worker left.
+ */
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#define MOST_WORKERS	64
+
+struct workqueue_struct {
+	struct list_head list;
+	struct list_head items;
+	const char *name;
+	unsigned int running;
+	bool rescuer;
+	bool rescues;
+};
+
+static LIST_HEAD(queues);
+static struct workqueue_struct *system_wq;
+static unsigned int most_workers, nr_workers;
+static wait_queue_head_t idle, ended;
+
+/* What runs now. */
+static struct {
+	const struct work_struct *work;
+	work_func_t func;
+} running[MOST_WORKERS];
+static unsigned int nr_running;
+
+static bool runs(const struct work_struct *work, work_func_t func)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_running; i++)
+		if (running[i].work == work && running[i].func == func)
+			return true;
+	return false;
+}
+
+/* Take an item that may run now off a queue. */
+static struct work_struct *take_of(struct workqueue_struct *wq)
+{
+	struct work_struct *work;
+
+	list_for_each_entry(work, &wq->items, entry)
+		if (!runs(work, work->func)) {
+			list_del(&work->entry);
+			return work;
+		}
+	return NULL;
+}
+
+static void run_item(struct workqueue_struct *wq, struct work_struct *work)
+{
+	work_func_t func = work->func;
+	unsigned int i;
+
+	running[nr_running].work = work;
+	running[nr_running++].func = func;
+	wq->running++;
+	/* From here on it can be queued again. */
+	work->pending = false;
+	machine_point();
+	func(work);
+	if (current->nr_held || current->preempt || current->irqs_off)
+		machine_fail("a work item ends with a lock, or interrupts off");
+	for (i = 0; running[i].work != work || running[i].func != func; i++)
+		;
+	running[i] = running[--nr_running];
+	wq->running--;
+	wake_up_all(&ended);
+	wake_up(&idle);
+}
+
+/* Find an item of any queue, from a random one on. */
+static struct work_struct *take_any(struct workqueue_struct **from)
+{
+	struct workqueue_struct *wq;
+	struct work_struct *work;
+	unsigned int nr = 0;
+
+	list_for_each_entry(wq, &queues, list)
+		nr++;
+	nr = machine_choose(nr);
+	list_for_each_entry(wq, &queues, list) {
+		if (nr) {
+			nr--;
+			continue;
+		}
+		work = take_of(wq);
+		if (work) {
+			*from = wq;
+			return work;
+		}
+	}
+	list_for_each_entry(wq, &queues, list) {
+		work = take_of(wq);
+		if (work) {
+			*from = wq;
+			return work;
+		}
+	}
+	return NULL;
+}
+
+static bool have_item(void)
+{
+	struct workqueue_struct *wq;
+	struct work_struct *work;
+
+	list_for_each_entry(wq, &queues, list)
+		list_for_each_entry(work, &wq->items, entry)
+			if (!runs(work, work->func))
+				return true;
+	return false;
+}
+
+static void worker(void *unused)
+{
+	struct workqueue_struct *wq;
+	struct work_struct *work;
+
+	for (;;) {
+		work = take_any(&wq);
+		if (work) {
+			run_item(wq, work);
+			continue;
+		}
+		wait_event(idle, have_item());
+	}
+}
+
+static void rescuer(void *argument)
+{
+	struct workqueue_struct *wq = argument;
+	struct work_struct *work;
+
+	while ((work = take_of(wq)))
+		run_item(wq, work);
+	wq->rescues = false;
+	wake_up_all(&ended);
+}
+
+/* Have an item run: by an idle worker, a new one, or the rescuer. */
+static void kick(struct workqueue_struct *wq)
+{
+	if (idle.nr) {
+		wake_up(&idle);
+	} else if (nr_workers < most_workers) {
+		nr_workers++;
+		machine_start(CONTEXT_TASK, "worker", worker, NULL);
+	} else if (wq->rescuer && !wq->rescues) {
+		wq->rescues = true;
+		machine_start(CONTEXT_TASK, "rescuer", rescuer, wq);
+	}
+}
+
+void shim_init_work(struct work_struct *work, work_func_t func)
+{
+	work->func = func;
+	work->pending = false;
+}
+
+static void delayed_work_timer(struct timer_list *timer)
+{
+	struct delayed_work *work = container_of(timer, struct delayed_work,
+						 timer);
+
+	list_add_tail(&work->work.entry, &work->wq->items);
+	kick(work->wq);
+}
+
+void shim_init_delayed_work(struct delayed_work *work, work_func_t func)
+{
+	shim_init_work(&work->work, func);
+	timer_setup(&work->timer, delayed_work_timer, 0);
+}
+
+struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
+					 int max_active, ...)
+{
+	struct workqueue_struct *wq = kzalloc(sizeof(*wq), GFP_KERNEL);
+
+	if (!wq)
+		return NULL;
+	INIT_LIST_HEAD(&wq->items);
+	wq->name = name;
+	wq->rescuer = flags & WQ_MEM_RECLAIM;
+	list_add_tail(&wq->list, &queues);
+	return wq;
+}
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+	wait_event(ended, list_empty(&wq->items) && !wq->running &&
+		   !wq->rescues);
+	list_del(&wq->list);
+	kfree(wq);
+}
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	machine_point();
+	if (work->pending)
+		return false;
+	work->pending = true;
+	list_add_tail(&work->entry, &wq->items);
+	kick(wq);
+	return true;
+}
+
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+			unsigned long delay)
+{
+	machine_point();
+	if (work->work.pending)
+		return false;
+	work->work.pending = true;
+	work->wq = wq;
+	if (!delay)
+		delayed_work_timer(&work->timer);
+	else
+		machine_timer_set(&work->timer.timer,
+				  (jiffies + delay) * NSEC_PER_JIFFY);
+	return true;
+}
+
+bool schedule_work(struct work_struct *work)
+{
+	return queue_work(system_wq, work);
+}
+
+/* Take an item off its queue, if it is there, and wait until it does not run. */
+static bool cancel(struct work_struct *work)
+{
+	bool was = work->pending;
+
+	if (was) {
+		list_del(&work->entry);
+		work->pending = false;
+	}
+	wait_event(ended, !runs(work, work->func));
+	return was;
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	might_sleep();
+	machine_point();
+	return cancel(work);
+}
+
+bool cancel_delayed_work_sync(struct delayed_work *work)
+{
+	bool was;
+
+	might_sleep();
+	/* Others may queue it meanwhile, and then it is cancelled, too. */
+	was = timer_delete_sync(&work->timer);
+	if (was)
+		work->work.pending = false;
+	return cancel(&work->work) || was;
+}
+
+void shim_work_start(unsigned int workers)
+{
+	most_workers = workers;
+	system_wq = alloc_workqueue("events", 0, 0);
+	if (!system_wq)
+		machine_fail("no memory for the machine's own workqueue");
+}
+
+void shim_work_stop(void)
+{
+	destroy_workqueue(system_wq);
+}

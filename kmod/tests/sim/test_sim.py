@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The engine of kmod/ in simulated worlds: no seed breaks a promise, the same seed tells the same story, and deliberate
+faults are found.
+
+    DM_ALIGN_SIM_SEED=N     lives from this seed on, in place of those that each run of the tests lives
+"""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.linux import kernels
+from lab.pace import patience
+from lab.plugins import extent
+from sim.faults import FAULTS, NOT_FOUND, RARE
+
+HERE = Path(__file__).resolve().parent
+KMOD = HERE.parent.parent
+CLEAN, VIOLATION, USAGE = 0, 1, 2
+# Seconds of processor time that a test may take; about 20 lives take a tenth of a second.
+LIMIT = 300
+FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
+PARTS = 2
+LIVES = extent.count("DM_ALIGN_SIM_LIVES") // PARTS
+
+
+@pytest.fixture(scope="session")
+def linux():
+    return kernels.fetch_source(kernels.USUAL)
+
+
+def make(out, linux, *variables):
+    return subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", f"LINUX={linux}", *variables], capture_output=True,
+                          text=True, timeout=patience(LIMIT), check=False)
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory, linux):
+    """Return the folder of a build."""
+    out = tmp_path_factory.mktemp("sim")
+    done = make(out, linux)
+    assert done.returncode == 0, done.stderr[-8000:]
+    return out
+
+
+def sim(out, *options):
+    """Return the status and the output of a run."""
+    done = subprocess.run([out / "bin" / "sim", *map(str, options)], capture_output=True, text=True, timeout=patience(LIMIT),
+                          check=False)
+    return done.returncode, done.stdout
+
+
+def copy_of_the_code(folder):
+    """Return a folder with all sources of the target as they are, for changes."""
+    folder.mkdir()
+    for path in KMOD.glob("*.[ch]"):
+        (folder / path.name).symlink_to(path)
+    return folder
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path.name} has {text.count(old)} times: {old}"
+    path.unlink()
+    path.write_text(text.replace(old, new))
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_life_breaks_a_promise(built, part):
+    status, output = sim(built, "--seed", FIRST + part * LIVES, "--lives", LIVES)
+    assert status == CLEAN, output[-4000:]
+    words = re.search(r"^sim: (\d+) operations, (\d+) cuts, 0 violations", output, re.M)
+    assert int(words[1]) > 100 * LIVES and int(words[2]) > LIVES
+
+
+def test_the_same_seed_tells_the_same_story(built):
+    lives = ["--seed", FIRST, "--lives", 40, "--hash"]
+    first, again = (sim(built, *lives)[1].splitlines()[:-1] for _ in range(2))
+    assert first == again and len(set(first)) == 40
+    stories = [sim(built, "--seed", FIRST, "--story")[1].splitlines()[:-1] for _ in range(2)]
+    assert stories[0] == stories[1] and len(stories[0]) > 100
+
+
+@pytest.mark.check_all("lives without ASan and UBSan")
+def test_a_life_goes_its_way_without_a_bad_access(tmp_path, linux):
+    done = make(tmp_path, linux, "SANITIZE=1")
+    assert done.returncode == 0, done.stderr[-8000:]
+    done = subprocess.run([tmp_path / "bin" / "sim-sanitize", "--seed", str(FIRST), "--lives", "200"], capture_output=True,
+                          text=True, timeout=patience(LIMIT), check=False)
+    assert done.returncode == CLEAN, (done.stdout + done.stderr)[-8000:]
+
+
+def faults():
+    """Return the faults that are found, each with the lives in which it must show."""
+    return [*((name, 2000) for name in sorted(FAULTS.keys() - RARE - NOT_FOUND.keys())),
+            *(extent.only_all("frequent faults are found", name, 20000) for name in sorted(RARE))]
+
+
+@pytest.mark.parametrize("fault,lives", faults())
+def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault, lives):
+    kmod = copy_of_the_code(tmp_path / "kmod")
+    for file, old, new in FAULTS[fault]:
+        change(kmod / file, old, new)
+    out = tmp_path / "out"
+    shutil.copytree(built, out, symlinks=True)
+    done = make(out, linux, f"KMOD={kmod}")
+    assert done.returncode == 0, done.stderr[-8000:]
+    status, output = sim(out, "--seed", 1, "--lives", lives)
+    assert status not in (CLEAN, USAGE), output[-500:]
+
+
+def test_a_read_of_what_is_in_flight_can_be_undone(built):
+    """A known fault of the engine: if this fails, it is mended, and the oracle can always ask for it."""
+    status, output = sim(built, "--seed", 1, "--lives", 6000, "--linearizable")
+    assert status == VIOLATION and "a read found what it must not" in output
+
+
+def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(built, linux, tmp_path):
+    kmod = copy_of_the_code(tmp_path / "kmod")
+    change(kmod / "gate.c", "\tpercpu_ref_put(&gate->users);\n", "\tpercpu_ref_put(&gate->users);\n\tkernel_knows_more();\n")
+    out = tmp_path / "out"
+    shutil.copytree(built, out, symlinks=True)
+    done = make(out, linux, f"KMOD={kmod}")
+    assert done.returncode != 0
+    assert "kernel_knows_more" in done.stderr and "declare it in kmod/tests/sim/include" in done.stderr
+
+
+def test_all_of_the_target_is_simulated_but_what_is_named(linux):
+    built = re.search(r"^ENGINE = (.*)$", (HERE / "Makefile").read_text(), re.M)[1].split()
+    objects = re.findall(r"\b(\w+)\.o\b", re.search(r"^dm-align-y := ((?:.*\\\n)*.*)$", (KMOD / "Kbuild").read_text(), re.M)[1])
+    assert set(objects) - set(built) == {"sysfs", "trace"}
+
+
+def test_each_fault_is_of_one_kind():
+    assert FAULTS.keys() >= RARE | NOT_FOUND.keys() and not RARE & NOT_FOUND.keys()
+
+
+@pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""]])
+def test_bad_arguments_end_with_status_2(built, options):
+    assert sim(built, *options)[0] == USAGE

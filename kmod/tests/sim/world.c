@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a world: an administrator makes the devices, threads send requests
+ * and judge what comes back, the administrator changes things meanwhile, and at the
+ * end everything is looked at: content, ledger, memory.
+ */
+#include <linux/module.h>
+#include <linux/reboot.h>
+#include <linux/sched.h>
+#include <linux/suspend.h>
+
+#include "align.h"
+#include "drive.h"
+#include "media.h"
+#include "oracle.h"
+#include "shim.h"
+#include "world.h"
+
+/* Requests of the drive for which a request may wait at most. */
+#define MOST_WAIT	20000
+/* The target's notifier takes so long at most to have everything written. */
+#define REBOOT_NS	29000000000ULL
+/* Pieces of memory of a request. */
+#define MOST_PIECES	8U
+
+/**
+ * struct user - a thread that sends requests
+ * @number: its number in the plan
+ * @in_flight: its requests that have not ended
+ * @wait: woken when one ends
+ */
+struct user {
+	unsigned int number;
+	unsigned int in_flight;
+	wait_queue_head_t wait;
+};
+
+/**
+ * struct request - a request of a user
+ * @write: what the oracle knows of it
+ * @began: when it began, of a read or a flush
+ * @requests: requests of the drive then
+ * @times: how often what is held may have been given up until then
+ */
+struct request {
+	struct user *user;
+	struct world_op op;
+	struct oracle_write write;
+	u64 began;
+	u64 requests;
+	unsigned int times;
+	struct bio *bio;
+	void *memory;
+};
+
+/* What the users have sent, as the ledger should have it. */
+struct sent {
+	u64 writes, write_bytes, reads, read_bytes, fua, discards, zeroes;
+	u64 touches;
+};
+
+static struct {
+	const struct world_plan *plan;
+	struct mapped_device *md, *lower;
+	struct user user[WORLD_THREADS];
+	unsigned int users;
+	wait_queue_head_t wait;
+	bool drops;		/* what is held may be given up now */
+	unsigned int times;	/* how often that has begun */
+	bool suspended;
+	bool exact;		/* the ledger has seen all, and no table changed */
+	struct sent sent;
+} world;
+
+void world_lost(dev_t dev, u64 block)
+{
+	const struct world_plan *plan = world.plan;
+	unsigned int sectors = plan->physical >> SECTOR_SHIFT;
+	unsigned int start = plan->start, lead;
+	unsigned int offset = plan->offset >> SECTOR_SHIFT;
+	s64 first;
+
+	if (!world.drops)
+		return;
+	/* A device above another one counts from the start of that. */
+	if (world.lower && dev == dm_disk(world.md)->dev) {
+		offset = (offset - start) & (sectors - 1);
+		start = 0;
+	}
+	lead = (sectors - offset) % sectors;
+	first = (s64)(block * sectors) - lead - start;
+	oracle_lost(0, first < 0 ? 0 : first,
+		    first < 0 ? sectors + first : sectors);
+}
+
+bool world_is_suspended(void)
+{
+	return world.suspended && !world.lower;
+}
+
+/* Partial touches of a range of the device, counted sector by sector. */
+static unsigned int count_touches(unsigned int first, unsigned int nr)
+{
+	const struct world_plan *plan = world.plan;
+	unsigned int block = plan->physical >> SECTOR_SHIFT;
+	unsigned int at = first + plan->start + block -
+			  (plan->offset >> SECTOR_SHIFT);
+	unsigned int i, touches = 0, covered = 0;
+
+	for (i = 0; i < nr; i++) {
+		covered++;
+		if ((at + i + 1) % block && i + 1 < nr)
+			continue;
+		touches += covered < block;
+		covered = 0;
+	}
+	return touches;
+}
+
+static void note_sent(const struct world_op *op)
+{
+	struct sent *sent = &world.sent;
+	u64 bytes = (u64)op->nr << SECTOR_SHIFT;
+
+	switch ((enum world_op_kind)op->kind) {
+	case OP_READ:
+		sent->reads++;
+		sent->read_bytes += bytes;
+		break;
+	case OP_FUA:
+	case OP_FLUSH_FUA:
+		sent->fua++;
+		fallthrough;
+	case OP_WRITE:
+		sent->writes++;
+		sent->write_bytes += bytes;
+		sent->touches += count_touches(op->first, op->nr);
+		break;
+	case OP_ZEROES:
+		sent->zeroes++;
+		sent->touches += count_touches(op->first, op->nr);
+		break;
+	case OP_DISCARD:
+		sent->discards++;
+		break;
+	case OP_FLUSH:
+	case OP_KINDS:
+		break;
+	}
+}
+
+/*
+ * Whether what is held could be given up while a request was in flight. It may
+ * have gone to the next table then, which knows nothing of that: the log tells.
+ */
+static bool met_drops(const struct request *request)
+{
+	return world.drops || request->times != world.times;
+}
+
+static void flush_end(const struct request *request)
+{
+	if (!met_drops(request))
+		oracle_flushed(0, request->began);
+}
+
+static void request_check(struct request *request)
+{
+	const struct world_op *op = &request->op;
+	bool ok = !request->bio->bi_status;
+	unsigned int i, j;
+
+	switch ((enum world_op_kind)op->kind) {
+	case OP_READ:
+		for (i = 0; ok && i < op->nr; i++) {
+			u64 *words = (u64 *)((char *)request->memory +
+					     i * SECTOR_SIZE);
+
+			for (j = 1; j < SECTOR_SIZE / sizeof(u64); j++)
+				if (words[j] != words[0])
+					machine_fail("a read found a torn sector: %u has %#llx and %#llx",
+						     op->first + i, words[0],
+						     words[j]);
+			if (!met_drops(request))
+				oracle_found(0, op->first + i, request->began,
+					     words[0]);
+		}
+		oracle_read_end(request->began);
+		break;
+	case OP_FLUSH_FUA:
+	case OP_FUA:
+	case OP_WRITE:
+	case OP_DISCARD:
+	case OP_ZEROES:
+		oracle_end(&request->write, ok,
+			   op->kind == OP_FUA || op->kind == OP_FLUSH_FUA);
+		if (ok && op->kind == OP_FLUSH_FUA)
+			flush_end(request);
+		break;
+	case OP_FLUSH:
+		if (ok)
+			flush_end(request);
+		break;
+	case OP_KINDS:
+		break;
+	}
+}
+
+static void request_end(struct bio *bio)
+{
+	struct request *request = bio->bi_private;
+	struct user *user = request->user;
+
+	machine_say("thread %llu: kind %llu at %llu ends with %llu",
+		    user->number, request->op.kind, request->op.first,
+		    bio->bi_status);
+	if (drive_count()->requests - request->requests > MOST_WAIT)
+		machine_fail("a request of thread %u waited for %llu requests of the drive",
+			     user->number,
+			     drive_count()->requests - request->requests);
+	/* What is sent back is counted nowhere, unless others below sent it back. */
+	if (bio->bi_status != BLK_STS_AGAIN)
+		note_sent(&request->op);
+	else if (world.lower)
+		world.exact = false;
+	/* Of one whose flush failed, the data were not sent. */
+	if (bio->bi_status && request->op.kind == OP_FLUSH_FUA)
+		world.exact = false;
+	request_check(request);
+	world_count.ops++;
+	kfree(bio);
+	kfree(request->memory);
+	kfree(request);
+	user->in_flight--;
+	wake_up(&user->wait);
+}
+
+static blk_opf_t op_flags(const struct world_op *op)
+{
+	static const blk_opf_t of_kind[OP_KINDS] = {
+		[OP_READ] = REQ_OP_READ,
+		[OP_WRITE] = REQ_OP_WRITE,
+		[OP_FUA] = REQ_OP_WRITE | REQ_FUA | REQ_SYNC,
+		[OP_FLUSH] = REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,
+		[OP_FLUSH_FUA] = REQ_OP_WRITE | REQ_PREFLUSH | REQ_FUA,
+		[OP_DISCARD] = REQ_OP_DISCARD,
+		[OP_ZEROES] = REQ_OP_WRITE_ZEROES,
+	};
+
+	return of_kind[op->kind] | (op->nowait ? REQ_NOWAIT : 0);
+}
+
+static bool has_data(const struct world_op *op)
+{
+	return op->kind != OP_FLUSH && op->kind != OP_DISCARD &&
+	       op->kind != OP_ZEROES;
+}
+
+/* Give a request its memory, in pieces that hold whole sectors. */
+static void give_memory(struct request *request)
+{
+	const struct world_op *op = &request->op;
+	unsigned int left = op->nr, pieces = op->pieces, i, j;
+	u64 number = world_count.writes;
+	char *at;
+
+	request->memory = machine_alloc(op->nr * SECTOR_SIZE, PAGE_SIZE);
+	at = request->memory;
+	for (i = 0; i < op->nr; i++) {
+		u64 *words = (u64 *)(at + i * SECTOR_SIZE);
+		u64 tag = op->kind == OP_READ ? 0xbad0000000000000ULL :
+			  oracle_tag(number, op->first + i);
+
+		for (j = 0; j < SECTOR_SIZE / sizeof(u64); j++)
+			words[j] = tag;
+	}
+	while (left) {
+		unsigned int n = pieces > 1 ? 1 + machine_choose(left) : left;
+
+		if (pieces > 1)
+			pieces--;
+		__bio_add_page(request->bio, virt_to_page(at),
+			       n * SECTOR_SIZE, offset_in_page(at));
+		at += n * SECTOR_SIZE;
+		left -= n;
+	}
+}
+
+static void request_send(struct user *user, const struct world_op *op)
+{
+	struct request *request = kzalloc(sizeof(*request), GFP_NOIO);
+	enum oracle_effect effect = op->kind == OP_ZEROES ? ORACLE_ZEROES :
+				    op->kind == OP_DISCARD ? ORACLE_DISCARD :
+				    ORACLE_WRITE;
+
+	request->user = user;
+	request->op = *op;
+	request->requests = drive_count()->requests;
+	request->times = world.times;
+	request->bio = kmalloc(sizeof(struct bio) +
+			       MOST_PIECES * sizeof(struct bio_vec), GFP_NOIO);
+	bio_init(request->bio, dm_disk(world.md)->part0,
+		 (struct bio_vec *)(request->bio + 1), MOST_PIECES,
+		 op_flags(op));
+	request->bio->bi_iter.bi_sector = op->kind == OP_FLUSH ? 0 : op->first;
+	request->bio->bi_private = request;
+	request->bio->bi_end_io = request_end;
+	if (has_data(op))
+		give_memory(request);
+	else
+		request->bio->bi_iter.bi_size = op->nr << SECTOR_SHIFT;
+	user->in_flight++;
+	machine_say("thread %llu: kind %llu at %llu + %llu", user->number,
+		    op->kind, op->first, op->nr);
+	request->began = op->kind == OP_READ ? oracle_read_begin() :
+			 oracle_now();
+	if (op->kind != OP_READ && op->kind != OP_FLUSH)
+		oracle_begin(&request->write, 0, op->first, op->nr, effect,
+			     world_count.writes++);
+	submit_bio(request->bio);
+}
+
+static void user_flush(struct user *user)
+{
+	static const struct world_op flush = { .kind = OP_FLUSH };
+
+	request_send(user, &flush);
+}
+
+/*
+ * Wait until the oracle can follow one more write. Return: it cannot, as flushes
+ * fail, and the write is left out.
+ */
+static bool has_no_room(struct user *user, const struct world_op *op)
+{
+	unsigned int tries;
+
+	if (op->kind == OP_READ || op->kind == OP_FLUSH)
+		return false;
+	for (tries = 0; tries < 10; tries++) {
+		if (oracle_has_room(0, op->first, op->nr))
+			return false;
+		shim_flush_plug(false);
+		wait_event(user->wait, !user->in_flight);
+		user_flush(user);
+		wait_event(user->wait, !user->in_flight);
+		machine_sleep("others", machine_now() + 1000000);
+	}
+	return true;
+}
+
+static void user_main(void *argument)
+{
+	struct user *user = argument;
+	const struct world_plan *plan = world.plan;
+	struct blk_plug plug;
+	unsigned int i;
+
+	for (i = 0; i < plan->nr_ops; i++) {
+		const struct world_op *op = &plan->op[i];
+
+		if (op->thread != user->number)
+			continue;
+		if (op->plug)
+			blk_start_plug(&plug);
+		else
+			blk_finish_plug(&plug);
+		wait_event(user->wait, user->in_flight < plan->depth);
+		if (has_no_room(user, op))
+			continue;
+		request_send(user, op);
+		if (op->wait) {
+			blk_finish_plug(&plug);
+			wait_event(user->wait, !user->in_flight);
+		}
+	}
+	blk_finish_plug(&plug);
+	wait_event(user->wait, !user->in_flight);
+	world.users--;
+	wake_up(&world.wait);
+}
+
+static const char * const mode_names[] = { "report", "pad", "coalesce" };
+
+static int put_number(char *text, unsigned int number)
+{
+	return scnprintf(text, 16, "%u", number);
+}
+
+/* Load a table of a device: @mode, on @below. Return: NULL, or why not. */
+static const char *load(struct mapped_device *md, const char *below,
+			unsigned int start, unsigned int mode)
+{
+	const struct world_plan *plan = world.plan;
+	char at[16], max[16], ms[16], *error = NULL;
+	char *argv[] = { (char *)below, at, "8", "mode",
+			 (char *)mode_names[mode], "max_blocks", max,
+			 "hold_ms", ms, "write_cache", "on" };
+
+	put_number(at, start);
+	put_number(max, plan->max_blocks);
+	put_number(ms, plan->hold_ms);
+	return shim_md_load(md, plan->sectors, ARRAY_SIZE(argv), argv, &error) ?
+		error : NULL;
+}
+
+static void start_device(struct mapped_device *md, const char *below,
+			 unsigned int start)
+{
+	const struct world_plan *plan = world.plan;
+	const char *error;
+
+	shim_faults.nth = plan->nth;
+	error = load(md, below, start, plan->mode);
+	shim_faults.nth = 0;
+	if (error && plan->nth)
+		error = load(md, below, start, plan->mode);
+	if (error)
+		machine_fail("a table is refused: %s", error);
+	if (shim_md_resume(md))
+		machine_fail("a device is not resumed");
+}
+
+static int send_message(struct mapped_device *md, char *name, char *value)
+{
+	char *argv[] = { name, value };
+
+	return shim_md_message(md, value ? 2 : 1, argv);
+}
+
+static void send_number(struct mapped_device *md, char *name,
+			unsigned int number)
+{
+	char text[16];
+
+	put_number(text, number);
+	if (send_message(md, name, text))
+		machine_fail("message %s %s is refused", name, text);
+}
+
+static void pause(unsigned int most_us)
+{
+	machine_sleep("a while", machine_now() +
+		      1000ULL * (1 + machine_choose(most_us)));
+}
+
+/* From here on what is held may be given up, and a flush does not promise it. */
+static void drops_begin(void)
+{
+	world.drops = true;
+	world.times++;
+}
+
+static void drops_end(void)
+{
+	world.drops = false;
+	world.times++;
+}
+
+static void do_event(enum world_event event)
+{
+	struct mapped_device *md = world.lower && machine_choose(2) ?
+				   world.lower : world.md;
+	unsigned int mode = machine_choose(3);
+
+	machine_say("administrator: event %llu, mode %llu", event, mode, 0, 0);
+	world_count.events++;
+	switch (event) {
+	case EVENT_SUSPEND:
+		/* A device below one that is suspended may not be the first. */
+		if (shim_md_suspend(world.md))
+			machine_fail("a suspend fails");
+		world.suspended = true;
+		pause(1000);
+		/* This has the drain look for something to write. */
+		send_number(world.md, "hold_ms", 1 + machine_choose(100));
+		pause(1000);
+		world.suspended = false;
+		if (shim_md_resume(world.md))
+			machine_fail("a resume fails");
+		break;
+	case EVENT_RELOAD:
+		world.exact = false;
+		drops_begin();
+		if (load(world.md, world.lower ? "lower" : "drive",
+			 world.lower ? 0 : world.plan->start, mode)) {
+			drops_end();
+			break;
+		}
+		pause(1000);
+		if (shim_md_resume(world.md))
+			machine_fail("a resume with a new table fails");
+		drops_end();
+		break;
+	case EVENT_MODE:
+		send_message(md, "mode", (char *)mode_names[mode]);
+		break;
+	case EVENT_FLUSH:
+		send_message(md, "flush", NULL);
+		break;
+	case EVENT_MAX_BLOCKS:
+		send_number(md, "max_blocks", 1 + machine_choose(16));
+		break;
+	case EVENT_HOLD_MS:
+		send_number(md, "hold_ms", 1 + machine_choose(1000));
+		break;
+	case EVENT_DROP_FAILED:
+		drops_begin();
+		send_message(md, "drop_failed", NULL);
+		drops_end();
+		break;
+	case EVENT_SLEEP:
+		shim_sleep_event(PM_SUSPEND_PREPARE);
+		pause(1000);
+		shim_sleep_event(PM_POST_SUSPEND);
+		break;
+	case EVENT_KINDS:
+		break;
+	}
+}
+
+#define CHECK(name, expected) \
+	do { \
+		u64 _is = ledger_read(ledger, LEDGER_##name); \
+		u64 _must = (expected); \
+		if (_is != _must) \
+			machine_fail("the ledger has %s %llu, and there were %llu", \
+				     #name, _is, _must); \
+	} while (0)
+#define READ(name) ledger_read(ledger, LEDGER_##name)
+
+/* The ledger, when nothing is in flight and nothing held. */
+static void check_ledger(void)
+{
+	struct align_target *at = shim_md_target(world.md)->private;
+	const struct ledger *ledger = at->ledger;
+	const struct sent *sent = &world.sent;
+	const struct drive_count *drive = drive_count();
+
+	CHECK(rmw_pending, 0);
+	CHECK(held_blocks, 0);
+	CHECK(held_bytes, 0);
+	CHECK(degraded, 0);
+	CHECK(rmw_expected, READ(rmw_avoided) + READ(rmw_host) +
+	      READ(rmw_drive) + READ(rmw_lost));
+	CHECK(writes, sent->writes);
+	CHECK(write_bytes, sent->write_bytes);
+	CHECK(reads, sent->reads + shim_nr_partial);
+	CHECK(read_bytes, sent->read_bytes);
+	CHECK(fua, sent->fua);
+	CHECK(discards, sent->discards);
+	CHECK(write_zeroes, sent->zeroes);
+	CHECK(rmw_expected, sent->touches);
+	if (world.lower)
+		return;
+	CHECK(pad_reads, drive->reads);
+	CHECK(pad_read_bytes, drive->read_bytes);
+	if (!world.plan->error_one_in && !world.plan->bad_nr &&
+	    !READ(uncut) && !READ(rmw_drive_read_error))
+		CHECK(rmw_drive, drive->partial);
+}
+
+/* Read all, as a user. */
+static void read_all(struct user *user)
+{
+	unsigned int at = 0;
+
+	while (at < world.plan->sectors) {
+		unsigned int left = world.plan->sectors - at;
+		struct world_op op = {
+			.kind = OP_READ, .first = at,
+			.nr = 1 + machine_choose(min(left, 64U)), .pieces = 1,
+		};
+
+		wait_event(user->wait, user->in_flight < 8);
+		at += op.nr;
+		request_send(user, &op);
+	}
+	wait_event(user->wait, !user->in_flight);
+}
+
+/*
+ * Without any flush, what is held goes by itself, what failed, too. Time may go on
+ * while others could run, so a second here may be none for them: many seconds.
+ */
+static void wait_unasked(struct mapped_device *md)
+{
+	const struct align_target *at = shim_md_target(md)->private;
+	unsigned int i;
+
+	for (i = 0; i < 300 && READ_ONCE(at->blocks.nr_held); i++)
+		machine_sleep("hold_ms", machine_now() + 1000000000ULL);
+	if (at->blocks.nr_held)
+		machine_fail("%u blocks are held for 300 s",
+			     at->blocks.nr_held);
+}
+
+/* All requests have ended: the last words of a world. */
+static void finish(void)
+{
+	struct user *user = &world.user[0];
+	u64 began;
+
+	drive_mend();
+	wait_unasked(world.md);
+	if (world.lower)
+		wait_unasked(world.lower);
+	if (world.lower)
+		send_message(world.md, "flush", NULL);
+	if (send_message(world.md, "flush", NULL))
+		machine_fail("held blocks cannot be written to a good drive");
+	if (world.lower && send_message(world.lower, "flush", NULL))
+		machine_fail("held blocks below cannot be written to a good drive");
+	/* What the drive sent back was counted, and its sender does not know. */
+	if (world.exact && !drive_count()->again)
+		check_ledger();
+	read_all(user);
+	began = oracle_now();
+	user_flush(user);
+	wait_event(user->wait, !user->in_flight);
+	if (!(began < oracle_now()))
+		machine_fail("the oracle's clock stands");
+}
+
+static void remove_all(void)
+{
+	drops_begin();
+	dm_disk(world.md)->openers--;
+	shim_md_remove(world.md);
+	if (world.lower)
+		shim_md_remove(world.lower);
+	shim_module_exit();
+	shim_work_stop();
+	if (machine_leaked())
+		machine_fail("%zu bytes of memory leak", machine_leaked());
+}
+
+/* Reboot while all goes on. Behind its deadline, what is held is not promised. */
+static void reboot(void)
+{
+	u64 began;
+
+	pause(500);
+	began = machine_now();
+	shim_reboot();
+	machine_stop(machine_now() - began < REBOOT_NS ? "reboot" :
+							 "late reboot");
+}
+
+void world_main(void *argument)
+{
+	const struct world_plan *plan = argument;
+	unsigned int i;
+
+	world.plan = plan;
+	world.exact = true;
+	shim_faults.nowait_one_in = plan->nowait_one_in;
+	shim_work_start(plan->workers);
+	drive_new(plan);
+	if (shim_module_init())
+		machine_fail("the module is not loaded");
+	if (plan->stacked) {
+		world.lower = shim_md_new("lower", 2);
+		start_device(world.lower, "drive", plan->start);
+	}
+	world.md = shim_md_new("upper", 3);
+	start_device(world.md, plan->stacked ? "lower" : "drive",
+		     plan->stacked ? 0 : plan->start);
+	dm_disk(world.md)->openers++;
+
+	world.users = plan->threads;
+	for (i = 0; i < plan->threads; i++) {
+		world.user[i].number = i;
+		machine_start(CONTEXT_TASK, "user", user_main, &world.user[i]);
+	}
+	for (i = 0; i < plan->nr_events && world.users; i++) {
+		/* What fails while requests are in flight is soon over. */
+		pause(machine_choose(4) ? plan->bad_nr ? 40 : 200 :
+					  1000 * plan->hold_ms);
+		do_event(plan->event[i]);
+	}
+	if (plan->reboot)
+		reboot();
+	wait_event(world.wait, !world.users);
+	finish();
+	remove_all();
+	machine_stop("done");
+}

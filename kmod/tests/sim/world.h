@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A world: a drive, align devices on it, threads that use them, and an
+ * administrator; what main.c, on the host's side, may know of it.
+ */
+#ifndef SIM_WORLD_H
+#define SIM_WORLD_H
+
+#include "machine.h"
+
+#define WORLD_THREADS	12U
+#define WORLD_OPS	400U	/* of all threads together */
+
+enum world_op_kind {
+	OP_READ,
+	OP_WRITE,
+	OP_FUA,			/* a write */
+	OP_FLUSH,
+	OP_FLUSH_FUA,		/* a write with PREFLUSH and FUA */
+	OP_DISCARD,
+	OP_ZEROES,
+	OP_KINDS,
+};
+
+/**
+ * struct world_op - a request of a thread
+ * @thread: number of the thread
+ * @kind: what it is
+ * @first: first sector on the device
+ * @nr: number of sectors
+ * @nowait: REQ_NOWAIT; it may be sent back
+ * @polled: REQ_POLLED, of a read
+ * @plug: it begins a plug, or goes on with one
+ * @wait: the thread waits for all its requests afterwards
+ * @pieces: in how many pieces of memory its data lie
+ */
+struct world_op {
+	unsigned char thread;
+	unsigned char kind;
+	unsigned short first;
+	unsigned short nr;
+	bool nowait;
+	bool plug;
+	bool wait;
+	unsigned char pieces;
+};
+
+enum world_event {
+	EVENT_SUSPEND,
+	EVENT_RELOAD,
+	EVENT_MODE,
+	EVENT_FLUSH,		/* the message */
+	EVENT_MAX_BLOCKS,
+	EVENT_HOLD_MS,
+	EVENT_DROP_FAILED,
+	EVENT_SLEEP,
+	EVENT_KINDS,
+};
+
+/**
+ * struct world_plan - all that a seed has decided before a world begins
+ * @physical: P, bytes
+ * @offset: alignment_offset, bytes
+ * @start: first sector of the target on the drive
+ * @sectors: sectors of the target
+ * @mode: 0 report, 1 pad, 2 coalesce
+ * @max_blocks: the table argument
+ * @hold_ms: the table argument
+ * @max_sectors: limit of the drive's requests
+ * @zeroes: the drive's limit for write-zeroes, sectors; 0: it takes none
+ * @workers: workers in the machine's pool
+ * @stacked: the device is a second target above the first, which is in @mode
+ * @nowait_one_in: faults of memory
+ * @nth: the allocation of a set-up that fails
+ * @error_one_in: of so many requests of the drive one fails
+ * @bad_first: first sector that the drive cannot write
+ * @bad_nr: number of them
+ * @inline_end: requests may end while they are submitted, as a RAM disk's
+ * @slow_one_in: of so many requests one takes long
+ * @tags: requests that the drive takes at a time
+ * @cut_after: requests of the drive before the power is cut; 0: it is not
+ * @reboot: the machine reboots at the end, instead of a removal
+ * @event: what the administrator does, one after the other
+ * @nr_events: number of @event
+ * @op: requests
+ * @nr_ops: number of @op
+ * @threads: number of threads
+ * @depth: requests in flight of a thread
+ * @streams: most requests of a thread go on where its last one has ended
+ */
+struct world_plan {
+	unsigned int physical, offset, start, sectors;
+	unsigned int mode, max_blocks, hold_ms;
+	unsigned int max_sectors, zeroes;
+	unsigned int workers;
+	bool stacked;
+	unsigned int nowait_one_in, nth, error_one_in;
+	unsigned int bad_first, bad_nr;
+	bool inline_end;
+	unsigned int slow_one_in, tags;
+	unsigned int cut_after;
+	bool reboot;
+	unsigned char event[16];
+	unsigned int nr_events;
+	struct world_op op[WORLD_OPS];
+	unsigned int nr_ops, threads, depth;
+	bool streams;
+};
+
+/**
+ * struct world_count - what a world has done, added up
+ * @ops: requests that have ended
+ * @drive: requests of the drive
+ * @events: events of the administrator
+ * @writes: numbers of writes that are taken
+ */
+struct world_count {
+	sim_u64 ops, drive, events, writes;
+};
+
+/* main.c's: it outlives a world. */
+extern struct world_count world_count;
+
+/* The life of a world; the first task of a machine. @plan is a world_plan. */
+void world_main(void *plan);
+
+#endif
