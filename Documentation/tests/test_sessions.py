@@ -28,7 +28,8 @@ def runner():
     "probe measures a disk in real time, for which a busy machine may be too late; its commands have tests of their own",
     "tutorial.rst"), only_all(
     "test_boot.py of the guests plays its commands on the target, and test_packages.py looks into the packages",
-    "operations.rst")])
+    "operations.rst"), only_all(
+    "the guests' test_conform.py looks at clean devices, and at what the document shows of faults", "conform.rst")])
 def test_every_session_prints_what_the_document_says(document):
     machines.require("qemu")
     done = subprocess.run([TOP / "scripts" / "python", RUNNER, TOP / "Documentation" / document],

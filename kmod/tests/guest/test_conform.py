@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -14,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from lab.pace import patience
-from lab.paths import OUT
+from lab.paths import OUT, REPO
 from rig import nbd
 from rig.dm import Align, Device, run
 from rig.filesystem import mounted
@@ -32,6 +33,16 @@ def conform(path, *options, status=FINE):
     wanted = (FINE, FINDINGS) if status is None else (status,)
     assert done.returncode in wanted, f"{done.returncode}: {done.stderr}{done.stdout[:4000]}"
     return json.loads(done.stdout)
+
+
+def shape_in_the_document(fault):
+    """Return a pattern of the fault that the document shows, whatever its figures and its method are."""
+    text = (REPO / "Documentation" / "conform.rst").read_text().split("\nEach kind of fault\n")[1]
+    shown = re.search(rf"^    {fault}: .*?(?=\n\n)", text, re.M | re.S)[0]
+    number, method = r"[0-9]+(\.[0-9])?", r"(io_uring|sync)"
+    words = (re.sub(number, "0", re.sub(method, "method", word)) for word in shown.split())
+    return r"\s+".join(re.escape(word).replace("0", number).replace("method", method) if word != "--method" else word
+                       for word in words)
 
 
 class StandIn:
@@ -123,6 +134,7 @@ def test_a_server_is_found_out_by_its_fault(rig, medium, fault, kind, others):
         for words in ("REQUEST", "OFFSET", "SENT/us", "ENDED/us", "FAULTY", f"--kind {kind} --method ", f" --seed {seed}",
                       " must have "):
             assert words in shown.stdout, shown.stdout
+        assert re.search(shape_in_the_document(fault), shown.stdout), shown.stdout
     assert faults[fault] and {name for name, count in faults.items() if count} <= {fault} | others, faults
     names = {fault} | others
     for example in found["examples"]:
