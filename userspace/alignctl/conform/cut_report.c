@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "conform/cut_report.h"
 #include "conform/report.h"
+#include "remedy/remedy.h"
 
 #define JSON_FORMAT	1
 
@@ -38,14 +39,13 @@ static uint64_t sum_of(const uint64_t *parts)
 static char *next_step(const struct cut_options *options,
 		       const struct cut_prepared *prepared, const char *save)
 {
-	CLEANUP_FREE char *device = message_shell_word(options->path);
-	CLEANUP_FREE char *state = message_shell_word(options->state);
-	CLEANUP_FREE char *file = save ? message_shell_word(save) : NULL;
-	CLEANUP_FREE char *after = message_format(
-		"alignctl conform %s --after %s%s%s", device, state,
-		file ? " --save " : "", file ? file : "");
+	CLEANUP_FREE char *after = remedy_of_words(
+		save ? REMEDY_CONFORM_RESTORE : REMEDY_CONFORM_AFTER,
+		&(struct remedy_words) { .device = options->path,
+					 .name = options->state,
+					 .file = save });
 
-	if (!sum_of(prepared->sent) && !file)
+	if (!sum_of(prepared->sent) && !save)
 		return message_format("no request was sent; prepare again, with another STATE");
 	if (!sum_of(prepared->sent))
 		return message_format("no request was sent; restore the area by: %s",

@@ -229,6 +229,18 @@ static const struct remedy remedies[] = {
 		.when = "the former option was given, with --output",
 		.command = "alignctl convert {device} --output {name} --to {type}",
 	},
+	[REMEDY_CONFORM_AFTER] = {
+		.name = "conform-after",
+		.purpose = "conform --prepare",
+		.when = "the requests have ended, and the power is cut",
+		.command = "alignctl conform {device} --after {name}",
+	},
+	[REMEDY_CONFORM_RESTORE] = {
+		.name = "conform-after-save",
+		.purpose = "conform --prepare --save",
+		.when = "the same, and the area is to be restored",
+		.command = "alignctl conform {device} --after {name} --save {file}",
+	},
 };
 
 const struct remedy *remedy_of(enum remedy_id id)
@@ -292,6 +304,8 @@ static void print_word(FILE *file, const char *name, size_t length,
 		fputs(words->mode, file);
 	else if (is(name, length, "name"))
 		print_name(file, words->name);
+	else if (is(name, length, "file"))
+		print_name(file, words->file);
 	else if (is(name, length, "step"))
 		fprintf(file, "%+" PRId64, words->step);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

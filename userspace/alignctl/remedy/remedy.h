@@ -44,6 +44,8 @@ enum remedy_id {
 	REMEDY_PROBE,
 	REMEDY_REPLAY,
 	REMEDY_CONVERT,
+	REMEDY_CONFORM_AFTER,
+	REMEDY_CONFORM_RESTORE,
 	REMEDY_NR,
 };
 
@@ -80,6 +82,7 @@ struct remedy {
  * struct remedy_words - the words that a command is completed by
  * @device: {device}, the path of the device, or of an image
  * @name: {name}, the name of a device-mapper device, or of a new file
+ * @file: {file}, the path of another file that the command reads
  * @mode: {mode}, a mode of align
  * @type: {type}, a type of file system, a method, a workload or a format
  * @step: {step}, sectors that something moves by, with its sign
@@ -98,6 +101,7 @@ struct remedy {
 struct remedy_words {
 	const char *device;
 	const char *name;
+	const char *file;
 	const char *mode;
 	const char *type;
 	int64_t step;

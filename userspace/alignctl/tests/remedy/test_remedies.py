@@ -8,6 +8,8 @@ kmod/tests/guest/test_remedies_of_devices.py.
 import contextlib
 import json
 import os
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -283,6 +285,18 @@ def test_a_trace_is_converted_by_the_verb_that_record_names(tmp_path):
     old.write_text("op,offset,bytes\nwrite,0,4096\n")
     obey("convert-trace", alignctl("record", "--convert", old, "--output", new, "--format", "csv").stderr)
     assert "4096" in new.read_text() and old.read_text().endswith("write,0,4096\n")
+
+
+def test_what_a_cut_has_left_is_judged_by_the_command_that_prepare_names(tmp_path, loops):
+    """The image is in memory, as conform takes no STATE on the device's own disk. No power is cut, so all is there."""
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory, looped(filled(Path(memory) / "image", 8 * MIB)) as loop:
+        area = ["--write", f"0+{MIB}", "--rounds", "20"]
+        sent = alignctl("conform", loop, "--prepare", tmp_path / AWKWARD, *area)
+        assert "faulty" in obey("conform-after", sent.stdout)
+        before = digest(loop, 0, 8 * MIB)
+        sent = alignctl("conform", loop, "--prepare", tmp_path / "state", *area, "--save", tmp_path / f"{AWKWARD} saved")
+        obey("conform-after-save", sent.stdout)
+        assert digest(loop, 0, 8 * MIB) == before
 
 
 def test_every_remedy_of_the_table_is_followed_by_a_test():
