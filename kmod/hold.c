@@ -64,6 +64,7 @@
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "block_state.h"
@@ -1214,7 +1215,8 @@ static bool hold_drop(struct align_target *at, struct align_shard *shard,
  * hold_drop_failed - give up what could not be written
  * @at: the target
  *
- * Each block is logged, its touches are lost.
+ * Each block is logged, its touches are lost. A write in flight that has such a
+ * touch fails, or has ended when this returns: hold_was_dropped().
  */
 void hold_drop_failed(struct align_target *at)
 {
@@ -1225,6 +1227,7 @@ void hold_drop_failed(struct align_target *at)
 		while (hold_drop(at, &blocks->shard[i],
 				 &blocks->shard[i].failed))
 			cond_resched();
+	synchronize_rcu();
 }
 
 /**

@@ -9,6 +9,7 @@
  * in the run. The write ends when all of its parts have ended.
  */
 #include <linux/io.h>
+#include <linux/rcupdate.h>
 
 #include "block_state.h"
 #include "compat.h"
@@ -31,10 +32,13 @@ void align_io_put(struct align_io *io, blk_status_t status)
 	if (status)
 		cmpxchg(&io->status, BLK_STS_OK, status);
 	if (atomic_dec_and_test(&io->parts)) {
+		/* hold_drop_failed() waits for a write that ends well here. */
+		rcu_read_lock();
 		if (!io->status && hold_was_dropped(io))
 			io->status = BLK_STS_IOERR;
 		io->bio->bi_status = io->status;
 		bio_endio(io->bio);
+		rcu_read_unlock();
 	}
 }
 
