@@ -191,9 +191,11 @@ int overlay_map_read(struct align_io *io)
 		sectors += shard_pin(io, &at->blocks.shard[i], nr, &stop);
 	span_unlock(at, &span, flags);
 
-	/* The rest comes once more, and is counted then. */
+	/* The rest comes as a bio of its own: the read counts with its last part. */
 	if (stop < end)
 		dm_accept_partial_bio(bio, stop - start);
+	else
+		ledger_inc(at->ledger, reads);
 	ledger_add(at->ledger, read_bytes, (stop - start) << SECTOR_SHIFT);
 	if (!io->nr_pins)
 		return DM_MAPIO_REMAPPED;

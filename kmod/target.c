@@ -419,12 +419,12 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		ledger_inc(at->ledger, reads);
 		io->at = at;
 		io->bio = bio;
 		io->nr_pins = 0;
 		if (READ_ONCE(at->blocks.nr_held))
 			return overlay_map_read(io);
+		ledger_inc(at->ledger, reads);
 		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_WRITE:
