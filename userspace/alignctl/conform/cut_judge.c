@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "conform/content.h"
 #include "conform/cut_judge.h"
+#include "conform/saved.h"
 #include "engine/io_queue.h"
 
 /**
@@ -466,25 +467,6 @@ static void judge_block(struct judge *judge, uint64_t number,
 		add_fault(judge, &block);
 }
 
-/* Read all of @bytes; false with errno set if that fails. */
-static bool read_all(int fd, char *buffer, size_t bytes, uint64_t at)
-{
-	while (bytes) {
-		ssize_t got = pread(fd, buffer, bytes, (off_t)at);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (!got)
-			errno = EIO;
-		if (got <= 0)
-			return false;
-		buffer += got;
-		at += (uint64_t)got;
-		bytes -= (size_t)got;
-	}
-	return true;
-}
-
 /* Judge blocks in a row; where they cannot be read together, each alone. */
 static void judge_blocks(struct judge *judge, char *buffer, uint64_t first,
 			 uint64_t nr)
@@ -492,12 +474,13 @@ static void judge_blocks(struct judge *judge, char *buffer, uint64_t first,
 	const struct cut_area *area = &judge->state->header.area;
 	size_t logical = area->logical;
 	uint64_t byte = area->start + first * logical, i;
-	bool all = read_all(judge->fd, buffer, nr * logical, byte);
+	bool all = saved_transfer(judge->fd, buffer, nr * logical, byte, false);
 
 	for (i = 0; i < nr; i++) {
 		char *own = buffer + i * logical;
-		bool good = all || read_all(judge->fd, own, logical,
-					    byte + i * logical);
+		bool good = all ||
+			    saved_transfer(judge->fd, own, logical,
+					   byte + i * logical, false);
 
 		judge_block(judge, first + i, good ? own : NULL,
 			    good ? 0 : errno);

@@ -13,9 +13,8 @@
 #include "conform/saved.h"
 #include "engine/io_queue.h"
 
-/* Transfer all bytes, with one of the two functions. */
-static bool all_bytes(int fd, char *buffer, size_t bytes, uint64_t at,
-		      bool write_them)
+bool saved_transfer(int fd, char *buffer, size_t bytes, uint64_t at,
+		    bool write_them)
 {
 	while (bytes) {
 		ssize_t got = write_them ?
@@ -42,8 +41,8 @@ static bool copy(int from, uint64_t from_at, int to, uint64_t to_at,
 	while (bytes) {
 		size_t part = bytes < MIB ? bytes : MIB;
 
-		if (!all_bytes(from, buffer, part, from_at, false) ||
-		    !all_bytes(to, buffer, part, to_at, true))
+		if (!saved_transfer(from, buffer, part, from_at, false) ||
+		    !saved_transfer(to, buffer, part, to_at, true))
 			return false;
 		from_at += part;
 		to_at += part;
@@ -70,8 +69,8 @@ static bool same(int one, uint64_t one_at, int other, uint64_t bytes,
 	while (at < bytes) {
 		size_t part = bytes - at < MIB ? bytes - at : MIB;
 
-		if (!all_bytes(one, buffer, part, one_at + at, false) ||
-		    !all_bytes(other, beside, part, at, false))
+		if (!saved_transfer(one, buffer, part, one_at + at, false) ||
+		    !saved_transfer(other, beside, part, at, false))
 			return false;
 		if (memcmp(buffer, beside, part)) {
 			errno = EIO;

@@ -4,7 +4,13 @@
 #define ALIGNCTL_CONFORM_SAVED_H
 
 #include <stdbool.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+
+/* Read or write all of @bytes; false with errno set if that fails. */
+bool saved_transfer(int fd, char *buffer, size_t bytes, uint64_t at,
+		    bool write_them);
 
 /*
  * Copy an area of the device @fd, opened with O_DIRECT, to a new file, and have
