@@ -68,7 +68,7 @@ static void do_sector(struct bio *bio, unsigned int n)
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
 		words = sector_memory(bio, &bio->bi_iter, n);
-		words[0] = media_read(0, sector);
+		words[0] = media_read(sector);
 		for (i = 1; i < SECTOR_SIZE / sizeof(u64); i++)
 			words[i] = words[0];
 		break;
@@ -78,14 +78,14 @@ static void do_sector(struct bio *bio, unsigned int n)
 			if (words[i] != words[0])
 				machine_fail("a torn sector is written: %u has %#llx and %#llx",
 					     sector, words[0], words[i]);
-		media_write(0, sector, words[0]);
+		media_write(sector, words[0]);
 		break;
 	case REQ_OP_DISCARD:
 		if (machine_choose(2))
-			media_write(0, sector, 0);
+			media_write(sector, 0);
 		break;
 	case REQ_OP_WRITE_ZEROES:
-		media_write(0, sector, 0);
+		media_write(sector, 0);
 		break;
 	default:
 		machine_fail("the drive gets a request %u", bio_op(bio));
@@ -118,7 +118,7 @@ static bool step(struct request *request)
 		return true;
 	}
 	if (bio->bi_opf & REQ_PREFLUSH) {
-		media_flush(0);
+		media_flush();
 		return true;
 	}
 	n = left > 1 && machine_chance(4) ? 1 + machine_choose(left) : left;
@@ -128,7 +128,7 @@ static bool step(struct request *request)
 		return false;
 	if (bio->bi_opf & REQ_FUA)
 		for (n = 0; n < bio_sectors(bio); n++)
-			media_settle(0, bio->bi_iter.bi_sector + n);
+			media_settle(bio->bi_iter.bi_sector + n);
 	return true;
 }
 

@@ -2,7 +2,8 @@
 """Deliberate faults of the engine, each a change of a copy of its sources that a simulation must find.
 
 FAULTS has, by name, the changes: (file of kmod/, the text that is there, and what takes its place). RARE are those that
-show in one of a hundred lives or fewer. NOT_FOUND says of those that no life has shown why.
+show in one of a hundred lives or fewer, FOCUS those for which lives are about one thing (sim --focus). NOT_FOUND has the
+faults that no life has shown, and why.
 """
 
 FAULTS = {
@@ -77,17 +78,22 @@ FAULTS = {
     # Faults that the simulation has found, as they were.
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
+    "drop-does-not-wait": [("hold.c", "\tsynchronize_rcu();\n", "")],
     "read-bytes-twice": [("overlay.c", "read_bytes, (stop - start) << SECTOR_SHIFT);",
                           "read_bytes, (end - start) << SECTOR_SHIFT);")],
+    "read-counts-twice": [("overlay.c", "\telse\n\t\tledger_inc(at->ledger, reads);\n", "\tledger_inc(at->ledger, reads);\n")],
 }
 
-RARE = {"drop-keeps-writes", "mode-keeps-held", "read-bytes-twice", "run-error-reaches-all"}
+RARE = {"drop-does-not-wait", "mode-keeps-held", "mode-keeps-known"}
+
+FOCUS = {"drop-does-not-wait": "drops", "drop-keeps-writes": "drops", "read-bytes-twice": "memory", "read-counts-twice": "memory"}
 
 NOT_FOUND = {
-    "empty-while-frozen": "a suspend leaves only what failed, which is not tried again before seconds are over",
+    "empty-while-frozen": "a suspend leaves only failed blocks, and no failed block is tried again before seconds are over",
     "freeze-without-quiet": "device-mapper has waited for all requests before, and the drain is waited for a second time",
-    "hold-after-stop": "what begins to hold then is written as soon as it rests, and whoever waits looks once more",
-    "part-discard-ends-held": "where writes fail, the oracle lets a discard leave any content",
-    "range-overtakes-touch": "who overtakes whom is not judged, and no content is wrong",
-    "touch-overtakes-range": "who overtakes whom is not judged, and no content is wrong",
+    "hold-after-stop": "a block that begins to hold then is written as soon as it rests, and each waiter looks once more",
+    "part-discard-ends-held": "in lives with failing writes the oracle lets a discard leave any content",
+    "range-overtakes-touch": "the oracle judges content, which is lawful, and not the order of ranges and touches",
+    "run-error-reaches-all": "the oracle takes an error as it comes, and does not ask which of the blocks was bad",
+    "touch-overtakes-range": "the oracle judges content, which is lawful, and not the order of ranges and touches",
 }

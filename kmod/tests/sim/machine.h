@@ -47,17 +47,17 @@ enum thread_state {
 
 /**
  * struct thread - a thread of the simulation
- * @context: what it is
+ * @context: the kind of context: task, interrupt, device
  * @state: whether it can go on
  * @cpu: CPU that it is on, or -1
  * @preempt: preempt_disable() depth, spin locks included
- * @irqs_off: it has interrupts off
+ * @irqs_off: the thread has interrupts off
  * @rcu: rcu_read_lock() depth
  * @killed: a fatal signal is pending
  * @bio_list: as current->bio_list
  * @plug: as current->plug
- * @unplugs: it sends what was plugged because it is about to sleep
- * @waits_for: what it spins or sleeps for, for the story
+ * @unplugs: the thread sends plugged requests because it is about to sleep
+ * @waits_for: the thing that the thread spins or sleeps for
  * @wake_ns: when it is woken at the latest; ~0: never
  * @held: the spin locks that it holds
  * @nr_held: number of @held

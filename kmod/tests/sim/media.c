@@ -10,7 +10,7 @@
  * @kept: the tag on the medium
  * @cached: the tags written since, oldest first
  * @nr: number of @cached
- * @listed: it is in the list of sectors with something in the cache
+ * @listed: the sector is in the list of those with something in the cache
  */
 struct cell {
 	sim_u64 kept;
@@ -19,30 +19,30 @@ struct cell {
 	bool listed;
 };
 
-static struct cell cells[MEDIA_DRIVES][MEDIA_SECTORS];
+static struct cell cells[MEDIA_SECTORS];
 /* Sectors that may have something in the cache. */
-static unsigned int cached[MEDIA_DRIVES][MEDIA_SECTORS];
-static unsigned int nr_cached[MEDIA_DRIVES];
+static unsigned int cached[MEDIA_SECTORS];
+static unsigned int nr_cached;
 
 void media_reset(void)
 {
 	memset(cells, 0, sizeof(cells));
-	memset(nr_cached, 0, sizeof(nr_cached));
+	nr_cached = 0;
 }
 
-sim_u64 media_read(unsigned int drive, unsigned int sector)
+sim_u64 media_read(unsigned int sector)
 {
-	const struct cell *cell = &cells[drive][sector];
+	const struct cell *cell = &cells[sector];
 
 	return cell->nr ? cell->cached[cell->nr - 1] : cell->kept;
 }
 
-void media_write(unsigned int drive, unsigned int sector, sim_u64 tag)
+void media_write(unsigned int sector, sim_u64 tag)
 {
-	struct cell *cell = &cells[drive][sector];
+	struct cell *cell = &cells[sector];
 
 	if (!cell->listed) {
-		cached[drive][nr_cached[drive]++] = sector;
+		cached[nr_cached++] = sector;
 		cell->listed = true;
 	}
 	if (cell->nr == MOST_CACHED) {
@@ -54,20 +54,20 @@ void media_write(unsigned int drive, unsigned int sector, sim_u64 tag)
 	cell->cached[cell->nr++] = tag;
 }
 
-void media_settle(unsigned int drive, unsigned int sector)
+void media_settle(unsigned int sector)
 {
-	cells[drive][sector].kept = media_read(drive, sector);
-	cells[drive][sector].nr = 0;
+	cells[sector].kept = media_read(sector);
+	cells[sector].nr = 0;
 }
 
-void media_flush(unsigned int drive)
+void media_flush(void)
 {
-	while (nr_cached[drive]) {
-		unsigned int sector = cached[drive][--nr_cached[drive]];
+	while (nr_cached) {
+		unsigned int sector = cached[--nr_cached];
 
-		cells[drive][sector].listed = false;
-		if (cells[drive][sector].nr)
-			media_settle(drive, sector);
+		cells[sector].listed = false;
+		if (cells[sector].nr)
+			media_settle(sector);
 	}
 }
 
@@ -80,25 +80,22 @@ static sim_u64 mix(sim_u64 z)
 
 void media_cut(enum media_cut how, sim_u64 seed)
 {
-	unsigned int drive, i;
+	unsigned int i;
 
-	for (drive = 0; drive < MEDIA_DRIVES; drive++)
-		for (i = 0; i < MEDIA_SECTORS; i++) {
-			struct cell *cell = &cells[drive][i];
-			unsigned int pick = cell->nr;
+	for (i = 0; i < MEDIA_SECTORS; i++) {
+		struct cell *cell = &cells[i];
+		unsigned int pick = cell->nr;
 
-			if (how == CUT_ALL)
-				pick = 0;
-			else if (how == CUT_SECTORS)
-				pick = mix(seed + i * MEDIA_DRIVES + drive) %
-				       (cell->nr + 1);
-			else if (how == CUT_BLOCKS &&
-				 mix(seed + i / 8 * MEDIA_DRIVES + drive) & 1)
-				pick = 0;
-			if (pick)
-				cell->kept = cell->cached[pick - 1];
-			cell->nr = 0;
-			cell->listed = false;
-		}
-	memset(nr_cached, 0, sizeof(nr_cached));
+		if (how == CUT_ALL)
+			pick = 0;
+		else if (how == CUT_SECTORS)
+			pick = mix(seed + i) % (cell->nr + 1);
+		else if (how == CUT_BLOCKS && mix(seed + i / 8) & 1)
+			pick = 0;
+		if (pick)
+			cell->kept = cell->cached[pick - 1];
+		cell->nr = 0;
+		cell->listed = false;
+	}
+	nr_cached = 0;
 }

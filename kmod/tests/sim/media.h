@@ -13,7 +13,6 @@
 #include "machine.h"
 
 #define MEDIA_SECTORS	4096U
-#define MEDIA_DRIVES	2U
 
 /* How sectors come out of a cut. */
 enum media_cut {
@@ -25,11 +24,11 @@ enum media_cut {
 };
 
 void media_reset(void);
-sim_u64 media_read(unsigned int drive, unsigned int sector);
-void media_write(unsigned int drive, unsigned int sector, sim_u64 tag);
+sim_u64 media_read(unsigned int sector);
+void media_write(unsigned int sector, sim_u64 tag);
 /* Put a sector, or all that is in the cache, on the medium. */
-void media_settle(unsigned int drive, unsigned int sector);
-void media_flush(unsigned int drive);
+void media_settle(unsigned int sector);
+void media_flush(void);
 /* Lose the power; the choices are from @seed. */
 void media_cut(enum media_cut how, sim_u64 seed);
 

@@ -17,7 +17,7 @@
  * @found: when a read had ended that found it; NEVER: none has
  * @over: when a read had ended that found something newer; NEVER: none has
  * @durable: its write was FUA
- * @maybe: it is zeroes of a discard, which the drive may ignore
+ * @maybe: the version is the zeroes of a discard, which the drive may ignore
  */
 struct version {
 	sim_u64 tag, began, ended, found, over;
@@ -31,8 +31,8 @@ struct sector {
 
 bool oracle_linearizable, oracle_gives_up;
 
-static struct sector sectors[ORACLE_DEVICES][ORACLE_SECTORS];
-static sim_u64 flushed[ORACLE_DEVICES], clock;
+static struct sector sectors[ORACLE_SECTORS];
+static sim_u64 flushed, clock;
 /* When the reads in flight began. */
 static sim_u64 reads[MOST_READS];
 static unsigned int nr_reads;
@@ -47,15 +47,13 @@ static void set_only(struct sector *sector, sim_u64 tag)
 
 void oracle_reset(void)
 {
-	unsigned int device, i;
+	unsigned int i;
 
 	clock = 0;
 	nr_reads = 0;
-	for (device = 0; device < ORACLE_DEVICES; device++) {
-		flushed[device] = 0;
-		for (i = 0; i < ORACLE_SECTORS; i++)
-			set_only(&sectors[device][i], 0);
-	}
+	flushed = 0;
+	for (i = 0; i < ORACLE_SECTORS; i++)
+		set_only(&sectors[i], 0);
 }
 
 sim_u64 oracle_tag(sim_u64 write, unsigned int sector)
@@ -84,21 +82,20 @@ void oracle_read_end(sim_u64 began)
 	reads[i] = reads[--nr_reads];
 }
 
-static bool is_durable(const struct version *version, unsigned int device)
+static bool is_durable(const struct version *version)
 {
 	return version->ended != NEVER &&
-	       (version->durable || version->ended < flushed[device]);
+	       (version->durable || version->ended < flushed);
 }
 
 /* Whether a durable version surely came after another one. */
-static bool is_gone(const struct sector *sector, const struct version *version,
-		    unsigned int device)
+static bool is_gone(const struct sector *sector, const struct version *version)
 {
 	unsigned int i;
 
 	for (i = 0; i < sector->nr; i++)
 		if (version->ended < sector->version[i].began &&
-		    is_durable(&sector->version[i], device))
+		    is_durable(&sector->version[i]))
 			return true;
 	return false;
 }
@@ -130,13 +127,13 @@ static bool is_unread(const struct sector *sector, const struct version *version
 }
 
 /* Forget versions that neither a read nor a cut can show any more. */
-static void prune(struct sector *sector, unsigned int device)
+static void prune(struct sector *sector)
 {
 	unsigned int i, kept = 0;
 	bool gone[MOST_VERSIONS];
 
 	for (i = 0; i < sector->nr; i++)
-		gone[i] = is_gone(sector, &sector->version[i], device) &&
+		gone[i] = is_gone(sector, &sector->version[i]) &&
 			  is_unread(sector, &sector->version[i]);
 	for (i = 0; i < sector->nr; i++)
 		if (!gone[i])
@@ -144,30 +141,29 @@ static void prune(struct sector *sector, unsigned int device)
 	sector->nr = kept;
 }
 
-bool oracle_has_room(unsigned int device, unsigned int first, unsigned int nr)
+bool oracle_has_room(unsigned int first, unsigned int nr)
 {
 	unsigned int i;
 
 	for (i = first; i < first + nr; i++) {
-		struct sector *sector = &sectors[device][i];
+		struct sector *sector = &sectors[i];
 
 		if (sector->nr > MOST_VERSIONS / 2)
-			prune(sector, device);
+			prune(sector);
 		if (sector->nr >= MOST_VERSIONS - MOST_ASKING)
 			return false;
 	}
 	return true;
 }
 
-void oracle_begin(struct oracle_write *write, unsigned int device,
-		  unsigned int first, unsigned int nr,
-		  enum oracle_effect effect, sim_u64 number)
+void oracle_begin(struct oracle_write *write, unsigned int first,
+		  unsigned int nr, enum oracle_effect effect, sim_u64 number)
 {
 	unsigned int i;
 
-	*write = (struct oracle_write) { device, first, nr, ++clock };
+	*write = (struct oracle_write) { first, nr, ++clock };
 	for (i = first; i < first + nr; i++) {
-		struct sector *sector = &sectors[device][i];
+		struct sector *sector = &sectors[i];
 
 		if (sector->nr == MOST_VERSIONS)
 			machine_fail("more than %u writes may be in sector %u",
@@ -197,7 +193,7 @@ void oracle_end(const struct oracle_write *write, bool ok, bool durable)
 	clock++;
 	for (i = write->first; ok && i < write->first + write->nr; i++) {
 		struct version *version =
-			find_write(&sectors[write->device][i], write->began);
+			find_write(&sectors[i], write->began);
 
 		if (!version || (version->maybe && !oracle_gives_up))
 			continue;
@@ -206,12 +202,12 @@ void oracle_end(const struct oracle_write *write, bool ok, bool durable)
 	}
 }
 
-void oracle_lost(unsigned int device, unsigned int first, unsigned int nr)
+void oracle_lost(unsigned int first, unsigned int nr)
 {
 	unsigned int i, j;
 
 	for (i = first; i < first + nr && i < ORACLE_SECTORS; i++) {
-		struct sector *sector = &sectors[device][i];
+		struct sector *sector = &sectors[i];
 
 		for (j = 0; j < sector->nr; j++) {
 			struct version *version = &sector->version[j];
@@ -219,30 +215,30 @@ void oracle_lost(unsigned int device, unsigned int first, unsigned int nr)
 			/* What was found may be undone, once. */
 			version->found = NEVER;
 			version->over = NEVER;
-			if (version->began && !is_durable(version, device))
+			if (version->began && !is_durable(version))
 				version->ended = NEVER;
 		}
 	}
 }
 
-void oracle_flushed(unsigned int device, sim_u64 began)
+void oracle_flushed(sim_u64 began)
 {
-	if (began > flushed[device])
-		flushed[device] = began;
+	if (began > flushed)
+		flushed = began;
 }
 
 static void __attribute__((noreturn))
-complain(unsigned int device, unsigned int at, sim_u64 tag, sim_u64 began,
+complain(unsigned int at, sim_u64 tag, sim_u64 began,
 	 const char *what)
 {
-	const struct sector *sector = &sectors[device][at];
+	const struct sector *sector = &sectors[at];
 	unsigned int i;
 
 	machine_say("sector %llu has %#llx, begun at %lld; its writes:", at, tag,
 		    began, 0);
 	for (i = 0; i < sector->nr; i++) {
 		const struct version *version = &sector->version[i];
-		bool gone = began == NEVER ? is_gone(sector, version, device) :
+		bool gone = began == NEVER ? is_gone(sector, version) :
 					     is_replaced(sector, version, began);
 
 		machine_say(gone ? "  not %#llx, begun at %lld, ended at %lld, over at %lld" :
@@ -250,15 +246,15 @@ complain(unsigned int device, unsigned int at, sim_u64 tag, sim_u64 began,
 			    version->tag, version->began, version->ended,
 			    version->over);
 	}
-	machine_fail("%s: sector %u of device %u has %#llx, of write %lld, sector %llu",
-		     what, at, device, tag, (long long)(tag >> 16) - 1,
+	machine_fail("%s: sector %u has %#llx, of write %lld, sector %llu",
+		     what, at, tag, (long long)(tag >> 16) - 1,
 		     tag & 0xffff);
 }
 
-void oracle_found(unsigned int device, unsigned int at, sim_u64 began,
+void oracle_found(unsigned int at, sim_u64 began,
 		  sim_u64 tag)
 {
-	struct sector *sector = &sectors[device][at];
+	struct sector *sector = &sectors[at];
 	struct version *version = NULL;
 	unsigned int i, nr = 0;
 	bool any = false;
@@ -276,7 +272,7 @@ void oracle_found(unsigned int device, unsigned int at, sim_u64 began,
 		}
 	}
 	if (!version && !any)
-		complain(device, at, tag, began, "a read found what it must not");
+		complain(at, tag, began, "a read found what it must not");
 	/* Zeroes of several are not told apart. */
 	if (nr != 1 || any || !oracle_linearizable)
 		return;
@@ -289,9 +285,9 @@ void oracle_found(unsigned int device, unsigned int at, sim_u64 began,
 		version->found = clock;
 }
 
-void oracle_survived(unsigned int device, unsigned int at, sim_u64 tag)
+void oracle_survived(unsigned int at, sim_u64 tag)
 {
-	struct sector *sector = &sectors[device][at];
+	struct sector *sector = &sectors[at];
 	bool found = false;
 	unsigned int i;
 
@@ -299,9 +295,9 @@ void oracle_survived(unsigned int device, unsigned int at, sim_u64 tag)
 	for (i = 0; i < sector->nr && !found; i++)
 		found = (sector->version[i].tag == tag ||
 			 (sector->version[i].maybe && oracle_gives_up)) &&
-			!is_gone(sector, &sector->version[i], device);
+			!is_gone(sector, &sector->version[i]);
 	if (!found)
-		complain(device, at, tag, NEVER,
+		complain(at, tag, NEVER,
 			 "after a cut, what was promised is not there");
 	set_only(sector, tag);
 }

@@ -30,7 +30,6 @@ extern bool oracle_linearizable;
 extern bool oracle_gives_up;
 
 #define ORACLE_SECTORS	4096U
-#define ORACLE_DEVICES	2U
 
 enum oracle_effect {
 	ORACLE_WRITE,
@@ -40,7 +39,6 @@ enum oracle_effect {
 
 /* A write, zeroing or discard in flight. */
 struct oracle_write {
-	unsigned int device;
 	unsigned int first;
 	unsigned int nr;
 	sim_u64 began;
@@ -51,24 +49,23 @@ void oracle_reset(void);
 sim_u64 oracle_tag(sim_u64 write, unsigned int sector);
 
 /* Whether a range has room for one more write in flight. */
-bool oracle_has_room(unsigned int device, unsigned int first, unsigned int nr);
-void oracle_begin(struct oracle_write *write, unsigned int device,
-		  unsigned int first, unsigned int nr,
+bool oracle_has_room(unsigned int first, unsigned int nr);
+void oracle_begin(struct oracle_write *write, unsigned int first, unsigned int nr,
 		  enum oracle_effect effect, sim_u64 number);
 void oracle_end(const struct oracle_write *write, bool ok, bool durable);
 /* The target has given up what it held of a range. */
-void oracle_lost(unsigned int device, unsigned int first, unsigned int nr);
+void oracle_lost(unsigned int first, unsigned int nr);
 
 sim_u64 oracle_now(void);
 /* A read begins, and returns when; and it has ended. */
 sim_u64 oracle_read_begin(void);
 void oracle_read_end(sim_u64 began);
 /* A flush that began at @began has ended well. */
-void oracle_flushed(unsigned int device, sim_u64 began);
+void oracle_flushed(sim_u64 began);
 /* A read of a sector that began at @began has found @tag. */
-void oracle_found(unsigned int device, unsigned int sector, sim_u64 began,
+void oracle_found(unsigned int sector, sim_u64 began,
 		  sim_u64 tag);
 /* After a cut, a sector has @tag; nothing is in flight any more. */
-void oracle_survived(unsigned int device, unsigned int sector, sim_u64 tag);
+void oracle_survived(unsigned int sector, sim_u64 tag);
 
 #endif

@@ -21,8 +21,6 @@ struct shim_faults {
 extern struct shim_faults shim_faults;
 /* Allocations of set-ups so far. */
 extern unsigned int shim_nr_allocations;
-/* Reads that a target took in part: their rest came once more. */
-extern unsigned int shim_nr_partial;
 /* Log lines of the engine so far. */
 extern unsigned int shim_nr_logged;
 
@@ -43,8 +41,6 @@ int shim_md_resume(struct mapped_device *md);
 int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv);
 /* The live table's target. */
 struct dm_target *shim_md_target(struct mapped_device *md);
-/* Number of bios in flight in it. */
-unsigned int shim_md_in_flight(struct mapped_device *md);
 
 /* Asked of the simulation: touches of a block of a device are lost. */
 void world_lost(dev_t dev, u64 block);

@@ -16,7 +16,7 @@ import pytest
 from lab.linux import kernels
 from lab.pace import patience
 from lab.plugins import extent
-from sim.faults import FAULTS, NOT_FOUND, RARE
+from sim.faults import FAULTS, FOCUS, NOT_FOUND, RARE
 
 HERE = Path(__file__).resolve().parent
 KMOD = HERE.parent.parent
@@ -109,8 +109,14 @@ def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault, lives):
     shutil.copytree(built, out, symlinks=True)
     done = make(out, linux, f"KMOD={kmod}")
     assert done.returncode == 0, done.stderr[-8000:]
-    status, output = sim(out, "--seed", 1, "--lives", lives)
+    status, output = sim(out, "--seed", 1, "--lives", lives, "--focus", FOCUS.get(fault, "none"))
     assert status not in (CLEAN, USAGE), output[-500:]
+
+
+@pytest.mark.parametrize("focus", sorted(set(FOCUS.values())))
+def test_no_life_about_one_thing_breaks_a_promise(built, focus):
+    status, output = sim(built, "--seed", FIRST, "--lives", LIVES // 4, "--focus", focus)
+    assert status == CLEAN, output[-4000:]
 
 
 def test_a_read_of_what_is_in_flight_can_be_undone(built):
@@ -136,9 +142,9 @@ def test_all_of_the_target_is_simulated_but_what_is_named(linux):
 
 
 def test_each_fault_is_of_one_kind():
-    assert FAULTS.keys() >= RARE | NOT_FOUND.keys() and not RARE & NOT_FOUND.keys()
+    assert FAULTS.keys() >= RARE | NOT_FOUND.keys() | FOCUS.keys() and not RARE & NOT_FOUND.keys()
 
 
-@pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""]])
+@pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""], ["--focus", "x"]])
 def test_bad_arguments_end_with_status_2(built, options):
     assert sim(built, *options)[0] == USAGE

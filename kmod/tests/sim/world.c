@@ -89,7 +89,7 @@ void world_lost(dev_t dev, u64 block)
 	}
 	lead = (sectors - offset) % sectors;
 	first = (s64)(block * sectors) - lead - start;
-	oracle_lost(0, first < 0 ? 0 : first,
+	oracle_lost(first < 0 ? 0 : first,
 		    first < 0 ? sectors + first : sectors);
 }
 
@@ -161,7 +161,7 @@ static bool met_drops(const struct request *request)
 static void flush_end(const struct request *request)
 {
 	if (!met_drops(request))
-		oracle_flushed(0, request->began);
+		oracle_flushed(request->began);
 }
 
 static void request_check(struct request *request)
@@ -182,7 +182,7 @@ static void request_check(struct request *request)
 						     op->first + i, words[0],
 						     words[j]);
 			if (!met_drops(request))
-				oracle_found(0, op->first + i, request->began,
+				oracle_found(op->first + i, request->began,
 					     words[0]);
 		}
 		oracle_read_end(request->began);
@@ -192,7 +192,11 @@ static void request_check(struct request *request)
 	case OP_WRITE:
 	case OP_DISCARD:
 	case OP_ZEROES:
-		oracle_end(&request->write, ok,
+		/*
+		 * What is given up while the write ends may be a part of it: the
+		 * one comes before the other or after.
+		 */
+		oracle_end(&request->write, ok && !world.drops,
 			   op->kind == OP_FUA || op->kind == OP_FLUSH_FUA);
 		if (ok && op->kind == OP_FLUSH_FUA)
 			flush_end(request);
@@ -315,7 +319,7 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->began = op->kind == OP_READ ? oracle_read_begin() :
 			 oracle_now();
 	if (op->kind != OP_READ && op->kind != OP_FLUSH)
-		oracle_begin(&request->write, 0, op->first, op->nr, effect,
+		oracle_begin(&request->write, op->first, op->nr, effect,
 			     world_count.writes++);
 	submit_bio(request->bio);
 }
@@ -338,7 +342,7 @@ static bool has_no_room(struct user *user, const struct world_op *op)
 	if (op->kind == OP_READ || op->kind == OP_FLUSH)
 		return false;
 	for (tries = 0; tries < 10; tries++) {
-		if (oracle_has_room(0, op->first, op->nr))
+		if (oracle_has_room(op->first, op->nr))
 			return false;
 		shim_flush_plug(false);
 		wait_event(user->wait, !user->in_flight);
@@ -545,7 +549,7 @@ static void check_ledger(void)
 	      READ(rmw_drive) + READ(rmw_lost));
 	CHECK(writes, sent->writes);
 	CHECK(write_bytes, sent->write_bytes);
-	CHECK(reads, sent->reads + shim_nr_partial);
+	CHECK(reads, sent->reads);
 	CHECK(read_bytes, sent->read_bytes);
 	CHECK(fua, sent->fua);
 	CHECK(discards, sent->discards);
@@ -599,7 +603,6 @@ static void wait_unasked(struct mapped_device *md)
 static void finish(void)
 {
 	struct user *user = &world.user[0];
-	u64 began;
 
 	drive_mend();
 	wait_unasked(world.md);
@@ -615,11 +618,8 @@ static void finish(void)
 	if (world.exact && !drive_count()->again)
 		check_ledger();
 	read_all(user);
-	began = oracle_now();
 	user_flush(user);
 	wait_event(user->wait, !user->in_flight);
-	if (!(began < oracle_now()))
-		machine_fail("the oracle's clock stands");
 }
 
 static void remove_all(void)

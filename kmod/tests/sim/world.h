@@ -29,7 +29,6 @@ enum world_op_kind {
  * @first: first sector on the device
  * @nr: number of sectors
  * @nowait: REQ_NOWAIT; it may be sent back
- * @polled: REQ_POLLED, of a read
  * @plug: it begins a plug, or goes on with one
  * @wait: the thread waits for all its requests afterwards
  * @pieces: in how many pieces of memory its data lie

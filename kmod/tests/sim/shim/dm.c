@@ -12,7 +12,6 @@
 #include "../shim.h"
 
 #define MOST_DISKS	16
-#define MOST_ARGUMENTS	24
 
 /**
  * struct mapped_device - a device
@@ -59,8 +58,6 @@ struct dm_target_io {
 	unsigned int *taken;
 	struct bio clone;
 };
-
-unsigned int shim_nr_partial;
 
 static const struct target_type *align_type;
 static struct notifier_block *reboot_notifier, *pm_notifier;
@@ -221,7 +218,6 @@ void dm_accept_partial_bio(struct bio *bio, unsigned int sectors)
 	if (!sectors || sectors > bio_sectors(bio))
 		machine_fail("a target accepts %u sectors of %u", sectors,
 			     bio_sectors(bio));
-	shim_nr_partial++;
 	*tio->taken = sectors;
 	bio->bi_iter.bi_size = sectors << SECTOR_SHIFT;
 }
@@ -539,11 +535,6 @@ int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv)
 struct dm_target *shim_md_target(struct mapped_device *md)
 {
 	return md->live->target;
-}
-
-unsigned int shim_md_in_flight(struct mapped_device *md)
-{
-	return md->in_flight;
 }
 
 /* The files in sysfs, which the simulation has not. */

@@ -60,7 +60,7 @@ static inline struct bio *bio_list_pop(struct bio_list *list)
 
 /**
  * struct bio_set - bios, of which some can always be had in the end
- * @reserve: those that are kept
+ * @reserve: the bios that are kept for when memory lacks
  * @nr: number of @reserve
  * @wait: who waits for one
  */

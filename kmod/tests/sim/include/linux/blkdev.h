@@ -42,7 +42,7 @@ struct device {
  * @part0: the whole of it
  * @queue: its queue
  * @device: its entry in the tree of devices
- * @write_cache: it has a volatile write cache
+ * @write_cache: the disk has a volatile write cache
  * @openers: number of openers
  * @sectors: its size
  * @depth: how many disks lie below each other, for submit_bio_noacct()

@@ -44,8 +44,8 @@
 #define data_race(x)		(x)
 
 /*
- * The shim's own lists are what a lock of the kernel's guards: there nobody else
- * goes on.
+ * The shim's own lists stand for lists that the kernel guards by a lock: no other
+ * thread goes on while the shim changes one.
  */
 #ifdef SHIM_SOURCE
 #define shim_point()		((void)0)

@@ -24,7 +24,6 @@ typedef u64 sector_t;
 typedef u64 phys_addr_t;
 typedef s64 ktime_t;
 typedef int clockid_t;
-typedef unsigned long uintptr_t_;
 
 typedef struct { int counter; } atomic_t;
 typedef struct { s64 counter; } atomic64_t;
