@@ -4,7 +4,6 @@
 #define ALIGNCTL_CONFORM_SAVED_H
 
 #include <stdbool.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
