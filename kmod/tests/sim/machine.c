@@ -20,6 +20,7 @@
 #endif
 
 #include "machine.h"
+#include "strategy.h"
 
 #define STACK_BYTES	(64 * 1024)
 #define MOST_THREADS	1024
@@ -38,6 +39,7 @@ struct interrupt {
 	const char *name;
 	void (*run)(void *argument);
 	void *argument;
+	unsigned int priority;
 };
 
 struct queue {
@@ -81,6 +83,9 @@ static char failure[1024];
 static struct line *story;
 static size_t nr_story;
 static size_t allocated;
+
+/* Points that were granted until the next switch. */
+static int granted;
 
 struct thread *machine_current;
 int machine_budget;
@@ -271,9 +276,24 @@ static struct thread *thread_take(enum thread_context context,
 	return thread;
 }
 
+static unsigned int new_priority(void)
+{
+	return options.strategy == STRATEGY_PCT ? pct_new_priority() : 0;
+}
+
+/* Somebody can go on who could not: with priorities, have it seen at the next point. */
+static void look_soon(void)
+{
+	if (options.strategy == STRATEGY_RANDOM)
+		return;
+	granted -= machine_budget;
+	machine_budget = 0;
+}
+
 static void make_runnable(struct thread *thread)
 {
 	thread->state = THREAD_RUNNABLE;
+	look_soon();
 	if (thread->context == CONTEXT_DEVICE)
 		devices[nr_devices++] = thread;
 	else
@@ -285,6 +305,7 @@ struct thread *machine_start(enum thread_context context, const char *name,
 {
 	struct thread *thread = thread_take(context, name, run, argument);
 
+	thread->priority = new_priority();
 	make_runnable(thread);
 	return thread;
 }
@@ -298,7 +319,8 @@ void machine_interrupt(enum thread_context context, const char *name,
 		machine_fail("more than %d interrupts are pending",
 			     MOST_PENDING);
 	queue->entry[queue->nr++] =
-		(struct interrupt) { name, run, argument };
+		(struct interrupt) { name, run, argument, new_priority() };
+	look_soon();
 }
 
 /* Which interrupts a CPU can take now. */
@@ -373,9 +395,27 @@ void machine_timer_clear(struct machine_timer *timer)
 	timer->at_ns = NEVER;
 }
 
+/* Whether something waits for a CPU to turn interrupts or preemption on. */
+static bool is_barred(void)
+{
+	bool irq = !hard.nr, bh = !soft.nr, task = !nr_waiting;
+	unsigned int i;
+
+	for (i = 0; i < options.cpus; i++) {
+		irq |= takes_hard(&cpus[i]);
+		bh |= takes_soft(&cpus[i]);
+		task |= takes_task(&cpus[i]);
+	}
+	return !irq || !bh || !task;
+}
+
 static void refill(void)
 {
-	machine_budget = 1 + (int)machine_choose(2 * options.mean);
+	if (options.strategy == STRATEGY_RANDOM)
+		machine_budget = 1 + (int)machine_choose(2 * options.mean);
+	else
+		machine_budget = is_barred() ? 1 : (int)pct_until_change();
+	granted = machine_budget;
 }
 
 /* Put a task that is on no CPU on one, and what is there beside. */
@@ -404,9 +444,9 @@ static struct thread *place_task(unsigned int at, unsigned int nr)
 static struct thread *take_interrupt(struct queue *queue,
 				     enum thread_context context,
 				     bool (*takes)(const struct cpu *),
-				     unsigned int nr)
+				     unsigned int nr, unsigned int at)
 {
-	unsigned int i, at = machine_choose((unsigned int)queue->nr);
+	unsigned int i;
 	struct interrupt entry = queue->entry[at];
 	struct thread *thread;
 
@@ -414,14 +454,15 @@ static struct thread *take_interrupt(struct queue *queue,
 	for (i = 0; !takes(&cpus[i]) || nr--; i++)
 		;
 	thread = thread_take(context, entry.name, entry.run, entry.argument);
+	thread->priority = entry.priority;
 	thread->below = cpus[i].top;
 	thread->cpu = (int)i;
 	cpus[i].top = thread;
 	return thread;
 }
 
-/* Choose who goes on. Return: NULL if nobody can. */
-static struct thread *choose(void)
+/* Choose who goes on by chance. Return: NULL if nobody can. */
+static struct thread *choose_random(void)
 {
 	unsigned int go = 0, task = 0, irq = 0, bh = 0, i, kinds, pick;
 
@@ -452,19 +493,124 @@ static struct thread *choose(void)
 	if (task && !pick--)
 		return place_task(machine_choose((unsigned int)nr_waiting),
 				  machine_choose(task));
-	if (irq && !pick--)
-		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard,
-				      machine_choose(irq));
-	if (bh && !pick--)
-		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft,
-				      machine_choose(bh));
+	if (irq && !pick--) {
+		pick = machine_choose(irq);
+		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard, pick,
+				      machine_choose((unsigned int)hard.nr));
+	}
+	if (bh && !pick--) {
+		pick = machine_choose(bh);
+		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft, pick,
+				      machine_choose((unsigned int)soft.nr));
+	}
 	return devices[machine_choose((unsigned int)nr_devices)];
+}
+
+/* Who could go on: the place in its list, and the priority. */
+struct candidate {
+	enum { NOBODY, ON_CPU, TASK, HARD, SOFT, DEVICE } kind;
+	unsigned int at;
+	unsigned int priority;
+};
+
+static void consider(struct candidate *best, int kind, size_t at,
+		     unsigned int priority)
+{
+	if (best->kind == NOBODY || priority > best->priority)
+		*best = (struct candidate) { kind, (unsigned int)at, priority };
+}
+
+static void consider_queue(struct candidate *best, int kind,
+			   const struct queue *queue)
+{
+	size_t i;
+
+	for (i = 0; i < queue->nr; i++)
+		consider(best, kind, i, queue->entry[i].priority);
+}
+
+/* Choose who has the highest priority. Return: NULL if nobody can go on. */
+static struct thread *choose_first(void)
+{
+	struct candidate best = { NOBODY, 0, 0 };
+	unsigned int task = 0, irq = 0, bh = 0, i;
+	const struct thread *top;
+
+	for (i = 0; i < options.cpus; i++) {
+		task += takes_task(&cpus[i]);
+		irq += takes_hard(&cpus[i]);
+		bh += takes_soft(&cpus[i]);
+		top = cpus[i].top;
+		if (top && top->state == THREAD_RUNNABLE)
+			consider(&best, ON_CPU, i, top->priority);
+	}
+	for (i = 0; task && i < nr_waiting; i++)
+		consider(&best, TASK, i, waiting[i]->priority);
+	if (irq)
+		consider_queue(&best, HARD, &hard);
+	if (bh)
+		consider_queue(&best, SOFT, &soft);
+	for (i = 0; i < nr_devices; i++)
+		consider(&best, DEVICE, i, devices[i]->priority);
+	switch (best.kind) {
+	case ON_CPU:
+		return cpus[best.at].top;
+	case TASK:
+		return place_task(best.at, machine_choose(task));
+	case HARD:
+		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard,
+				      machine_choose(irq), best.at);
+	case SOFT:
+		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft,
+				      machine_choose(bh), best.at);
+	case DEVICE:
+		return devices[best.at];
+	case NOBODY:
+		break;
+	}
+	return NULL;
+}
+
+static struct thread *choose(void)
+{
+	return options.strategy == STRATEGY_RANDOM ? choose_random() :
+						     choose_first();
 }
 
 static void leave(void)
 {
 	go_to(&host);
 	abort();
+}
+
+/* Count the points since the last switch. Return: PCT has time go on. */
+static bool pass_points(void)
+{
+	unsigned int passed = (unsigned int)(granted - machine_budget);
+
+	granted = machine_budget;
+	result.points += passed;
+	switch (pct_pass(passed)) {
+	case PCT_LOWER:
+		machine_current->priority = pct_lowest_priority();
+		break;
+	case PCT_RENEW:
+		machine_current->priority = pct_new_priority();
+		break;
+	case PCT_TIME:
+		return true;
+	case PCT_STAY:
+		break;
+	}
+	return false;
+}
+
+/* Whether time goes on to the next timer though somebody can run. */
+static bool has_haste(void)
+{
+	if (options.strategy == STRATEGY_PCT)
+		return pass_points() && next_ns != NEVER;
+	return next_ns != NEVER && now_ns < next_ns && machine_chance(HASTE);
 }
 
 void machine_switch(void)
@@ -474,12 +620,10 @@ void machine_switch(void)
 	for (;;) {
 		result.choices++;
 		now_ns += CHOICE_NS;
+		if (has_haste() && now_ns < next_ns)
+			now_ns = next_ns;
 		if (now_ns >= next_ns)
 			fire_timers();
-		else if (next_ns != NEVER && machine_chance(HASTE)) {
-			now_ns = next_ns;
-			fire_timers();
-		}
 		next = choose();
 		if (next)
 			break;
@@ -490,6 +634,8 @@ void machine_switch(void)
 			machine_fail("hang: somebody has waited for two hours");
 		fire_timers();
 	}
+	if (next != machine_current)
+		pct_switched();
 	refill();
 	go_to(next);
 }
@@ -552,8 +698,10 @@ void machine_unspin(const void *waits_for)
 
 		for (; thread; thread = thread->below)
 			if (thread->state == THREAD_SPINS &&
-			    thread->waits_for == waits_for)
+			    thread->waits_for == waits_for) {
 				thread->state = THREAD_RUNNABLE;
+				look_soon();
+			}
 	}
 }
 
@@ -794,6 +942,10 @@ void machine_reset(const struct machine_options *wanted)
 	options = *wanted;
 	state[0] = split_mix(&seed);
 	state[1] = split_mix(&seed);
+	granted = 0;
+	machine_budget = 0;
+	if (options.strategy == STRATEGY_PCT)
+		pct_begin(options.depth, options.steps);
 	result = (struct machine_result) { 0 };
 	for (i = 0; i < nr_threads; i++)
 		threads[i].state = THREAD_IDLE;

@@ -61,6 +61,7 @@ enum thread_state {
  * @wake_ns: when it is woken at the latest; ~0: never
  * @held: the spin locks that it holds
  * @nr_held: number of @held
+ * @priority: strategy.c's: who has the highest goes on
  * @id: number, in the story
  * @name: name, in the story
  */
@@ -79,6 +80,7 @@ struct thread {
 	sim_u64 wake_ns;
 	void *held[MACHINE_LOCKS];
 	unsigned int nr_held;
+	unsigned int priority;
 	unsigned int id;
 	const char *name;
 	/* machine.c's own */
@@ -167,11 +169,28 @@ void *machine_alloc(size_t bytes, size_t align);
 void machine_free(void *memory);
 size_t machine_size(const void *memory);
 
-/* Called by main.c only. */
+enum machine_strategy {
+	STRATEGY_RANDOM,	/* each choice is by chance */
+	STRATEGY_PCT,		/* by priorities that change a few times; strategy.c */
+};
+
+/**
+ * struct machine_options - how a machine is run; the host's side asks for it
+ * @seed: all that chance decides comes from it
+ * @cpus: CPUs in use
+ * @strategy: how it is chosen who goes on
+ * @mean: mean number of points between two random choices
+ * @depth: of PCT: order constraints of the faults that are looked for
+ * @steps: of PCT: points that the run is expected to have
+ * @keep_story: machine_tell() will be asked for the story
+ */
 struct machine_options {
 	sim_u64 seed;
-	unsigned int cpus;	/* CPUs in use */
-	unsigned int mean;	/* mean number of points between two choices */
+	unsigned int cpus;
+	enum machine_strategy strategy;
+	unsigned int mean;
+	unsigned int depth;
+	unsigned int steps;
 	bool keep_story;
 };
 
@@ -182,6 +201,7 @@ struct machine_options {
  * @hash: hash of the story
  * @ns: virtual time
  * @choices: number of choices
+ * @points: number of points, of PCT
  */
 struct machine_result {
 	const char *failure;
@@ -189,6 +209,7 @@ struct machine_result {
 	sim_u64 hash;
 	sim_u64 ns;
 	sim_u64 choices;
+	sim_u64 points;
 };
 
 /* Drop all threads, timers and memory, and start afresh. */

@@ -282,13 +282,40 @@ static void judge_reboot(void *argument)
 	machine_stop("judged");
 }
 
+/*
+ * How lives choose who goes on: all by chance, all by priorities, or each as its
+ * seed has it.
+ */
+enum strategies {
+	ALL_RANDOM,
+	ALL_PCT,
+	MIXED,
+	STRATEGIES,
+};
+
+static const char *const strategy_names[] = { "random", "pct", "mixed" };
+static enum strategies strategies;
+/* Measured: points that a world has for each of its requests, about. */
+#define POINTS_OF_OP	140U
+
+static enum machine_strategy strategy_of(sim_u64 seed)
+{
+	return strategies == ALL_PCT || (strategies == MIXED &&
+					 seed / MOST_WORLDS % 2) ?
+		STRATEGY_PCT : STRATEGY_RANDOM;
+}
+
 static struct machine_result run(void (*first)(void *argument),
 				 struct world_plan *plan, sim_u64 seed,
 				 bool keep_story)
 {
 	struct machine_options options = {
 		.seed = seed, .cpus = 1 + seed % MACHINE_CPUS,
-		.mean = 1U << (seed >> 8) % 6, .keep_story = keep_story,
+		.strategy = strategy_of(seed),
+		.mean = 1U << (seed >> 8) % 6,
+		.depth = 2 + (1U << (seed >> 4) % 6),
+		.steps = POINTS_OF_OP * plan->nr_ops,
+		.keep_story = keep_story,
 	};
 	struct machine_result result;
 
@@ -363,6 +390,21 @@ static sim_u64 number(const char *name, const char *text)
 	exit(2);
 }
 
+static unsigned int name(const char *option, const char *text,
+			 const char *const *names, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		if (!strcmp(text, names[i]))
+			return i;
+	fprintf(stderr, "sim: --%s %s: must be one of", option, text);
+	for (i = 0; i < nr; i++)
+		fprintf(stderr, " %s", names[i]);
+	fputc('\n', stderr);
+	exit(2);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option long_options[] = {
@@ -374,6 +416,7 @@ int main(int argc, char **argv)
 		{ "hash", no_argument, NULL, 'h' },
 		{ "focus", required_argument, NULL, 'f' },
 		{ "linearizable", no_argument, NULL, 'z' },
+		{ "strategy", required_argument, NULL, 'y' },
 		{ NULL, 0, NULL, 0 },
 	};
 	static struct world_plan plan;
@@ -405,19 +448,18 @@ int main(int argc, char **argv)
 			hash = true;
 			break;
 		case 'f':
-			for (focus = FOCUS_NONE; focus < FOCUS_KINDS &&
-			     strcmp(optarg, focus_names[focus]); focus++)
-				;
-			if (focus < FOCUS_KINDS)
-				break;
-			fprintf(stderr, "sim: --focus %s: must be none, drops or memory\n",
-				optarg);
-			return 2;
+			focus = name("focus", optarg, focus_names,
+				     FOCUS_KINDS);
+			break;
+		case 'y':
+			strategies = name("strategy", optarg, strategy_names,
+					  STRATEGIES);
+			break;
 		case 'z':
 			oracle_linearizable = true;
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory] [--linearizable]\n");
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory] [--strategy random|pct|mixed] [--linearizable]\n");
 			return 2;
 		}
 	}

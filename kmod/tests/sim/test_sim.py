@@ -85,6 +85,19 @@ def test_the_same_seed_tells_the_same_story(built):
     assert stories[0] == stories[1] and len(stories[0]) > 100
 
 
+def test_no_life_with_priorities_breaks_a_promise(built):
+    status, output = sim(built, "--seed", FIRST, "--lives", LIVES, "--strategy", "pct")
+    assert status == CLEAN, output[-4000:]
+
+
+def test_a_mixed_life_has_the_strategy_of_its_seed(built):
+    chance, priorities, mixed = (sim(built, "--seed", FIRST, "--lives", 40, "--hash", "--strategy", strategy)[1].splitlines()[:-1]
+                                 for strategy in ("random", "pct", "mixed"))
+    assert not set(chance) & set(priorities)
+    assert [life for seed in zip(chance, priorities, strict=True) for life in seed if life in mixed] == mixed
+    assert set(mixed) & set(chance) and set(mixed) & set(priorities)
+
+
 @pytest.mark.check_all("lives without ASan and UBSan")
 def test_a_life_goes_its_way_without_a_bad_access(tmp_path, linux):
     done = make(tmp_path, linux, "SANITIZE=1")
@@ -145,6 +158,6 @@ def test_each_fault_is_of_one_kind():
     assert FAULTS.keys() >= RARE | NOT_FOUND.keys() | FOCUS.keys() and not RARE & NOT_FOUND.keys()
 
 
-@pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""], ["--focus", "x"]])
+@pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""], ["--focus", "x"], ["--strategy", "x"]])
 def test_bad_arguments_end_with_status_2(built, options):
     assert sim(built, *options)[0] == USAGE

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * PCT: who goes on is decided by priorities, of which a few change at points that
+ * chance has drawn before. Burckhardt, Kothari, Musuvathi and Nagarakatte: A
+ * Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010.
+ *
+ * Each task, worker, interrupt and device draws a priority when it is started or
+ * raised; whoever has the highest of those that can go on does. At d - 1 points,
+ * drawn from k, who runs gets a priority below all drawn ones. A fault that shows
+ * whenever d things happen in a certain order, in a run of at most n threads and
+ * interrupts and k points, is found with a probability of at least
+ * 1 / (n * k^(d - 1)), if all else that chance decides is as the fault needs it.
+ *
+ * Two rules are added, as that schedule is unfair. Time has the lowest priority
+ * of all, so that somebody who sleeps and looks again starves nobody; a change
+ * point may have it go on to the next timer instead. And whoever has run for very
+ * many points without any switch draws a new priority: it may wait for the others.
+ */
+#ifndef SIM_STRATEGY_H
+#define SIM_STRATEGY_H
+
+/* What a point asks for. */
+enum pct_change {
+	PCT_STAY,
+	PCT_LOWER,	/* who runs gets pct_lowest_priority() */
+	PCT_RENEW,	/* who runs gets pct_new_priority() */
+	PCT_TIME,	/* time goes on to the next timer */
+};
+
+/* Begin a run of @steps points, or about so many, for faults of @depth. */
+void pct_begin(unsigned int depth, unsigned int steps);
+
+unsigned int pct_new_priority(void);
+unsigned int pct_lowest_priority(void);
+
+/* Points until somebody may have to be switched without anybody's doing. */
+unsigned int pct_until_change(void);
+
+/* So many points have passed. */
+enum pct_change pct_pass(unsigned int points);
+/* Somebody else goes on. */
+void pct_switched(void);
+
+#endif
