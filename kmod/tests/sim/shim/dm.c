@@ -238,6 +238,9 @@ static void io_put(struct dm_io *io)
 		return;
 	status = io->status;
 	kfree(io);
+	/* As the kernel does: behind the end of its last bio a device may be freed. */
+	md->in_flight--;
+	wake_up(&md->wait);
 	if (bio->bi_opf & REQ_PREFLUSH && bio->bi_iter.bi_size && !status) {
 		/* The flush is done: now the data. */
 		bio->bi_opf &= ~REQ_PREFLUSH;
@@ -247,8 +250,6 @@ static void io_put(struct dm_io *io)
 		bio->bi_status = status;
 		bio_endio(bio);
 	}
-	md->in_flight--;
-	wake_up(&md->wait);
 }
 
 static void clone_end(struct bio *bio)
