@@ -148,6 +148,8 @@ enum align_ending {
  * @pressed: @nr_resting is too large; a hint, without a lock
  * @drops: number of blocks whose held touches were given up; rises under the lock
  *	of the block's shard
+ * @nr_shown: number of blocks with block->shown
+ * @nr_over: number of blocks with block->over
  * @hold_ms: how long a block is held; read without a lock
  * @lock: guards the fields below; taken inside a shard's
  * @reserve: the spare run of one block, for when no memory can be had
@@ -193,6 +195,8 @@ struct align_blocks {
 	atomic_t nr_idle;
 	bool pressed;
 	atomic_t drops;
+	atomic_t nr_shown;
+	atomic_t nr_over;
 	unsigned int hold_ms;
 
 	spinlock_t lock;	/* guards all below */

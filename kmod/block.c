@@ -63,7 +63,8 @@
  *    neighbours; touches go to block->next from then on.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
- *    ever overwritten by newer writes. See overlay.c.
+ *    ever overwritten by newer writes. What one read has found, the next one
+ *    does not miss, though it be of a write in flight. See overlay.c.
  * 9. A block whose write failed keeps what it holds (HELD, block->failed).
  * 10. Behind the deadline of a reboot no held block is sent for its own sake, so no
  *    range waits for that: where rule 7 would have it wait, it is let through as at
@@ -646,6 +647,15 @@ static void block_collect_and_queue(struct align_block *block)
 	job_queue(&block->single.at->blocks.jobs, &block->single.job);
 }
 
+/* Note that ranges go down over what a block in WAIT holds. Lock held. */
+static void block_note_over(struct align_block *block)
+{
+	if (block->held && !block->over) {
+		block->over = true;
+		atomic_inc(&block->single.at->blocks.nr_over);
+	}
+}
+
 /* Register a range with the blocks of one shard. Lock held. */
 static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
@@ -666,6 +676,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 			if (block->state == BLOCK_IS_HELD)
 				hold_leave(block);
 			block->state = BLOCK_IS_WAIT;
+			block_note_over(block);
 			block->valid = false;
 			block->blockers++;
 		}
@@ -717,6 +728,10 @@ bool blocks_add_range(struct align_io *io)
 /* Go on with a block in WAIT whose last range has ended. Lock held. */
 static void block_go_on(struct align_block *block)
 {
+	if (block->over) {
+		block->over = false;
+		atomic_dec(&block->single.at->blocks.nr_over);
+	}
 	if (!list_empty(&block->touches) || (block->failed && block->waiting))
 		block_collect_and_queue(block);
 	else if (block->held)
@@ -790,6 +805,11 @@ void block_end_turn(struct align_block *block)
 	struct align_blocks *blocks = &block->single.at->blocks;
 	struct align_shard *shard = block_shard(block);
 
+	block->patched = false;
+	if (block->shown) {
+		block->shown = false;
+		atomic_dec(&blocks->nr_shown);
+	}
 	if (block->waiting) {
 		block->valid = false;
 		block->blockers = block->waiting;
@@ -802,6 +822,7 @@ void block_end_turn(struct align_block *block)
 		}
 		block_take_next(block);
 		block->state = BLOCK_IS_WAIT;
+		block_note_over(block);
 	} else if (!list_empty(&block->next)) {
 		block_take_next(block);
 		block_collect_and_queue(block);
@@ -1003,4 +1024,6 @@ void blocks_exit(struct align_target *at)
 	start_exit(at);
 	runs_exit(at);
 	WARN_ON(atomic_read(&at->blocks.nr));
+	WARN_ON(atomic_read(&at->blocks.nr_shown));
+	WARN_ON(atomic_read(&at->blocks.nr_over));
 }

@@ -59,6 +59,10 @@ struct block_run {
  * @delayed: COLLECT: the block is in blocks->delayed
  * @starved: COLLECT: the block was woken from blocks->starved, and wakes the
  *	next one when it has started
+ * @patched: WRITE, PASS: the buffer has the bytes of @touches
+ * @shown: WRITE, PASS: a read has found such bytes, so reads that come now take
+ *	them from the buffer, too
+ * @over: WAIT: ranges are in flight over held touches
  * @failed: the write of the held touches failed
  * @gone: the block has left the tree, and only pins keep it
  * @pass_status: PASS: first error of a request
@@ -95,6 +99,9 @@ struct align_block {
 	bool cut;
 	bool delayed;
 	bool starved;
+	bool patched;
+	bool shown;
+	bool over;
 	bool failed;
 	bool gone;
 	struct align_placement place;

@@ -11,13 +11,31 @@
  * A pin is taken and given back under the lock of its block's shard, and the
  * bytes are copied under it, so that no logical block is torn by a touch or a
  * pad read that comes to the buffer at the same time.
+ *
+ * What a read has found must not be undone for the next one, though it be of a
+ * write in flight. There are two ways in which it could be:
+ *
+ *   - A pinned buffer may have got the bytes of touches that are in flight, while
+ *     the device below still has older ones. A read that takes bytes from such a
+ *     buffer sets block->shown, and from then on to the end of the turn reads pin
+ *     all sectors that the turn writes, whether they are held or not.
+ *   - A range may be in flight over what is held (rule 7 in block.c). Reads that
+ *     came before that was held find the range's bytes below, those that came
+ *     behind find the held ones. So a read that ends while that goes on, which
+ *     blocks->nr_over tells, takes what is held at this moment, pinned or not.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
 
 #include "block_state.h"
 
-/* Find the next block, from @block on, that holds sectors. Lock held. */
+/* The sectors of a block that reads take from its buffer. Lock held. */
+static const unsigned long *block_for_reads(const struct align_block *block)
+{
+	return block->shown ? block->covered : block->kept;
+}
+
+/* Find the next block, from @block on, that has such sectors. Lock held. */
 static struct align_block *next_held(const struct align_target *at,
 				     struct align_block *block, u64 start,
 				     u64 end)
@@ -26,10 +44,10 @@ static struct align_block *next_held(const struct align_target *at,
 	     block = block_following(block)) {
 		u32 from, to;
 
-		if (!block->held)
+		if (!block->held && !block->shown)
 			continue;
 		align_overlap(&at->geometry, block->number, start, end, &from, &to);
-		if (find_next_bit(block->kept, to, from) < to)
+		if (find_next_bit(block_for_reads(block), to, from) < to)
 			return block;
 	}
 	return NULL;
@@ -43,11 +61,12 @@ static void unpin(struct align_block *block)
 		block_release(block);
 }
 
-/* Copy the sectors of a pin that a read covers. Lock held. */
-static void pin_copy(const struct align_io *io, const struct align_pin *pin)
+/* Copy those of @sectors of a block that a read covers. Lock held. */
+static void block_copy_to_read(const struct align_io *io,
+			       struct align_block *block,
+			       const unsigned long *sectors)
 {
 	struct align_target *at = io->at;
-	struct align_block *block = pin->block;
 	unsigned int size = block_vec_size(at);
 	u64 first = align_block_start(&at->geometry, block->number);
 	u64 start = io->read_iter.bi_sector;
@@ -57,8 +76,8 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 	align_overlap(&at->geometry, block->number, start,
 		      start + (io->read_iter.bi_size >> SECTOR_SHIFT), &from,
 		      &to);
-	for (sector = find_next_bit(pin->kept, to, from); sector < to;
-	     sector = find_next_bit(pin->kept, to, sector + 1)) {
+	for (sector = find_next_bit(sectors, to, from); sector < to;
+	     sector = find_next_bit(sectors, to, sector + 1)) {
 		unsigned int byte = sector << SECTOR_SHIFT;
 		struct bvec_iter iter = io->read_iter;
 		struct bio_vec bv;
@@ -72,6 +91,19 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 			byte += bv.bv_len;
 		}
 	}
+}
+
+/* Copy the sectors of a pin, which may be of a write in flight. Lock held. */
+static void pin_copy(const struct align_io *io, const struct align_pin *pin)
+{
+	struct align_block *block = pin->block;
+
+	block_copy_to_read(io, block, pin->kept);
+	if (block->gone || !block->patched || block->shown ||
+	    bitmap_subset(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS))
+		return;
+	block->shown = true;
+	atomic_inc(&io->at->blocks.nr_shown);
 }
 
 /* Overlay a read with its held sectors, if @ok, and unpin the blocks. */
@@ -93,6 +125,33 @@ static void pins_end(struct align_io *io, bool ok)
 	if (io->pins != io->few_pins)
 		kfree(io->pins);
 	io->nr_pins = 0;
+}
+
+/* Overlay a read with all that is held at this moment. */
+static void overlay_held(const struct align_io *io)
+{
+	struct align_target *at = io->at;
+	u64 start = io->read_iter.bi_sector;
+	u64 end = start + (io->read_iter.bi_size >> SECTOR_SHIFT);
+	u64 first = align_block_of(&at->geometry, start);
+	struct shard_span span =
+		shard_span(at, first, align_block_of(&at->geometry, end - 1));
+	unsigned int i;
+
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i)) {
+		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_block *block;
+		unsigned long flags;
+
+		spin_lock_irqsave(&shard->lock, flags);
+		block = next_held(at, block_at_or_above(shard, first), start, end);
+		while (block) {
+			block_copy_to_read(io, block, block_for_reads(block));
+			block = next_held(at, block_following(block), start, end);
+		}
+		spin_unlock_irqrestore(&shard->lock, flags);
+	}
 }
 
 /* Count a shard's blocks that hold sectors of [@start, @end). Lock held. */
@@ -137,7 +196,8 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 		}
 		align_overlap(&at->geometry, block->number, start, *stop, &from, &to);
 		pin->block = block;
-		bitmap_copy(pin->kept, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+		bitmap_copy(pin->kept, block_for_reads(block),
+			    ALIGN_MAX_BLOCK_SECTORS);
 		for (; from < to; from++)
 			sectors += test_bit(from, pin->kept);
 		block->pins++;
@@ -218,4 +278,6 @@ void overlay_end_read(struct align_io *io, bool ok)
 {
 	if (io->nr_pins)
 		pins_end(io, ok);
+	if (ok && atomic_read(&io->at->blocks.nr_over))
+		overlay_held(io);
 }

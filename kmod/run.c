@@ -399,30 +399,50 @@ static void run_write_end(struct bio *bio)
 	}
 }
 
+/*
+ * Whether a read may come to the buffer of a block in WRITE or PASS. If not, none
+ * does until the turn ends: only a block that is held or shown is pinned.
+ */
+static bool block_is_read(const struct align_block *block)
+{
+	/* @shown is set before a pin is given back. */
+	return block_needs_spare(block) || block->shown;
+}
+
+/* As block_patch(); the buffer is the caller's alone. */
+static blk_opf_t block_patch_alone(struct align_block *block)
+{
+	struct align_touch *touch;
+	blk_opf_t opf = 0;
+
+	list_for_each_entry(touch, &block->touches, list) {
+		opf |= touch->io->bio->bi_opf & REQ_FUA;
+		block_copy_touch(block, touch);
+	}
+	block->patched = true;
+	return opf;
+}
+
 /**
  * block_patch - copy the touches of a block into its buffer
  * @block: a block in WRITE or PASS, so that touches and buffer are the caller's
+ *
+ * Where a read may be copying what is held, it finds all of the touches, and
+ * says so in block->shown, or none.
  *
  * Return: REQ_FUA if one of the touches asks for it, else 0.
  */
 blk_opf_t block_patch(struct align_block *block)
 {
 	spinlock_t *lock = &block_shard(block)->lock;
-	struct align_touch *touch;
 	unsigned long flags;
-	blk_opf_t opf = 0;
+	blk_opf_t opf;
 
-	list_for_each_entry(touch, &block->touches, list) {
-		opf |= touch->io->bio->bi_opf & REQ_FUA;
-		if (!block_needs_spare(block)) {
-			block_copy_touch(block, touch);
-			continue;
-		}
-		/* A read that ends may be copying what is held. */
-		spin_lock_irqsave(lock, flags);
-		block_copy_touch(block, touch);
-		spin_unlock_irqrestore(lock, flags);
-	}
+	if (!block_is_read(block))
+		return block_patch_alone(block);
+	spin_lock_irqsave(lock, flags);
+	opf = block_patch_alone(block);
+	spin_unlock_irqrestore(lock, flags);
 	return opf;
 }
 

@@ -422,7 +422,9 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		io->at = at;
 		io->bio = bio;
 		io->nr_pins = 0;
-		if (READ_ONCE(at->blocks.nr_held))
+		io->read_iter = bio->bi_iter;
+		if (READ_ONCE(at->blocks.nr_held) ||
+		    atomic_read(&at->blocks.nr_shown))
 			return overlay_map_read(io);
 		ledger_inc(at->ledger, reads);
 		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);

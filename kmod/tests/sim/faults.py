@@ -26,7 +26,7 @@ FAULTS = {
                           ("block.c", "\t\tcase BLOCK_IS_WRITE:\n\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add",
                            "\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add")],
     "read-not-pinned": [("target.c", "return overlay_map_read(io);", "return DM_MAPIO_REMAPPED;")],
-    "pin-not-kept": [("overlay.c", "bitmap_copy(pin->kept, block->kept, ALIGN_MAX_BLOCK_SECTORS);",
+    "pin-not-kept": [("overlay.c", "bitmap_copy(pin->kept, block_for_reads(block),\n\t\t\t    ALIGN_MAX_BLOCK_SECTORS);",
                       "bitmap_fill(pin->kept, ALIGN_MAX_BLOCK_SECTORS);")],
     "read-into-held": [("run.c", "return block->held || smp_load_acquire", "return smp_load_acquire")],
     "merge-overwrites-kept": [("run.c", "for_each_clear_bit(sector, block->kept,\n\t\t\t   align_block_sectors(&at->geometry)) {",
@@ -79,6 +79,10 @@ FAULTS = {
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
     "drop-does-not-wait": [("hold.c", "\tsynchronize_rcu();\n", "")],
+    "read-shows-and-forgets": [("overlay.c", "\tblock->shown = true;\n\tatomic_inc(&io->at->blocks.nr_shown);\n", "")],
+    "read-of-shown-not-mapped": [("target.c", " ||\n\t\t    atomic_read(&at->blocks.nr_shown))", ")")],
+    "read-shows-too-early": [("overlay.c", "!block->patched || ", "")],
+    "read-finds-range": [("overlay.c", "atomic_read(&io->at->blocks.nr_over)", "false")],
     "read-bytes-twice": [("overlay.c", "read_bytes, (stop - start) << SECTOR_SHIFT);",
                           "read_bytes, (end - start) << SECTOR_SHIFT);")],
     "read-counts-twice": [("overlay.c", "\telse\n\t\tledger_inc(at->ledger, reads);\n", "\tledger_inc(at->ledger, reads);\n")],
@@ -86,7 +90,16 @@ FAULTS = {
 
 RARE = {"drop-does-not-wait", "mode-keeps-held", "mode-keeps-known"}
 
-FOCUS = {"drop-does-not-wait": "drops", "drop-keeps-writes": "drops", "read-bytes-twice": "memory", "read-counts-twice": "memory"}
+FOCUS = {
+    "drop-does-not-wait": "drops",
+    "drop-keeps-writes": "drops",
+    "read-bytes-twice": "memory",
+    "read-counts-twice": "memory",
+    "read-finds-range": "reads",
+    "read-of-shown-not-mapped": "reads",
+    "read-shows-and-forgets": "reads",
+    "read-shows-too-early": "reads",
+}
 
 NOT_FOUND = {
     "empty-while-frozen": "a suspend leaves only failed blocks, and no failed block is tried again before seconds are over",

@@ -175,15 +175,54 @@ static void plan_memory(struct world_plan *plan)
 		plan->op[i].nowait = false;
 }
 
+/*
+ * Reads and writes of two blocks, and many flushes: reads are in flight below
+ * while what they have pinned is written, and written again.
+ */
+static void plan_reads(struct world_plan *plan, unsigned int block)
+{
+	static const unsigned char kinds[] = {
+		OP_READ, OP_READ, OP_READ, OP_WRITE, OP_WRITE, OP_FUA, OP_FLUSH,
+	};
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+	unsigned int edge = 2 * block - lead % block, i;
+
+	if (plan->sectors < 4 * block)
+		return;
+	plan->mode = 2;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 0;
+	plan->error_one_in = 0;
+	plan->bad_nr = 0;
+	plan->slow_one_in = 2;
+	plan->nr_events = 0;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+		bool whole = one_in(8);
+
+		op->kind = kinds[below(sizeof(kinds))];
+		op->nowait = false;
+		op->plug = false;
+		op->first = (unsigned short)(edge - (whole ? block :
+						     below(block)));
+		op->nr = (unsigned short)(whole ? block : 1 + below(block));
+		if (op->kind == OP_FLUSH) {
+			op->first = 0;
+			op->nr = 0;
+		}
+	}
+}
+
 /* What all lives are about, if one thing is asked for. */
 enum focus {
 	FOCUS_NONE,
 	FOCUS_DROPS,
 	FOCUS_MEMORY,
+	FOCUS_READS,
 	FOCUS_KINDS,
 };
 
-static const char *const focus_names[] = { "none", "drops", "memory" };
+static const char *const focus_names[] = { "none", "drops", "memory", "reads" };
 static enum focus focus;
 
 static void make_plan(struct world_plan *plan, bool first)
@@ -238,6 +277,8 @@ static void make_plan(struct world_plan *plan, bool first)
 		plan_drops(plan, block);
 	else if (focus == FOCUS_MEMORY || one_in(16))
 		plan_memory(plan);
+	else if (focus == FOCUS_READS || one_in(16))
+		plan_reads(plan, block);
 }
 
 /**
@@ -277,6 +318,7 @@ static void judge_reboot(void *argument)
 	sim_u64 now = oracle_now();
 	unsigned int i;
 
+	oracle_stopped();
 	for (i = 0; i < plan->sectors; i++)
 		oracle_found(i, now, media_read(plan->start + i));
 	machine_stop("judged");
@@ -415,7 +457,6 @@ int main(int argc, char **argv)
 		{ "lines", required_argument, NULL, 'i' },
 		{ "hash", no_argument, NULL, 'h' },
 		{ "focus", required_argument, NULL, 'f' },
-		{ "linearizable", no_argument, NULL, 'z' },
 		{ "strategy", required_argument, NULL, 'y' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -455,11 +496,8 @@ int main(int argc, char **argv)
 			strategies = name("strategy", optarg, strategy_names,
 					  STRATEGIES);
 			break;
-		case 'z':
-			oracle_linearizable = true;
-			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory] [--strategy random|pct|mixed] [--linearizable]\n");
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads] [--strategy random|pct|mixed]\n");
 			return 2;
 		}
 	}

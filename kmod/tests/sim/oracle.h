@@ -7,9 +7,9 @@
  *    touches the target has given up, may be there or not.
  * 2. A read finds the content of a write unless another one surely came between:
  *    it began after that write had ended, and had ended before the read began.
- *    If oracle_linearizable is set, what a read has found is not undone while its
- *    write is in flight, either: a read that begins after the first has ended
- *    finds that or something newer.
+ *    What a read has found is not undone while its write is in flight, either: a
+ *    read that begins after the first has ended finds that or something newer,
+ *    unless the machine stops in between, or oracle_gives_up is set.
  * 3. A write is durable if it was FUA and has ended well, or a flush that began
  *    after its end has ended well. After a cut of the power a sector has the
  *    content of a write of which none that is durable began after its end.
@@ -24,9 +24,10 @@
 
 #include "machine.h"
 
-/* Whether reads of what is in flight are judged, too. */
-extern bool oracle_linearizable;
-/* Whether writes fail, so that a discard may give up what is held. */
+/*
+ * Whether writes fail, so that a discard may give up what is held, and what a read
+ * has found of a write in flight may be undone.
+ */
 extern bool oracle_gives_up;
 
 #define ORACLE_SECTORS	4096U
@@ -55,6 +56,9 @@ void oracle_begin(struct oracle_write *write, unsigned int first, unsigned int n
 void oracle_end(const struct oracle_write *write, bool ok, bool durable);
 /* The target has given up what it held of a range. */
 void oracle_lost(unsigned int first, unsigned int nr);
+
+/* The machine has stopped: what was found of writes in flight may be undone. */
+void oracle_stopped(void);
 
 sim_u64 oracle_now(void);
 /* A read begins, and returns when; and it has ended. */
