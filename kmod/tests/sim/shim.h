@@ -45,6 +45,12 @@ struct dm_target *shim_md_target(struct mapped_device *md);
 /* Asked of the simulation: touches of a block of a device are lost. */
 void world_lost(dev_t dev, u64 block);
 
+/*
+ * Asked of the simulation: a target has ended a part of a bio, or all of it. The end
+ * of the bio is device-mapper's, which may come later.
+ */
+void world_target_ended(struct bio *bio);
+
 /* Whether a bio is what device-mapper made of one from above. */
 bool shim_is_clone(const struct bio *bio);
 

@@ -41,6 +41,7 @@ struct user {
  * @began: when it began, of a read or a flush
  * @requests: requests of the drive then
  * @times: how often what is held may have been given up until then
+ * @ended: the same when the target had ended the first part; ~0: it has not
  */
 struct request {
 	struct user *user;
@@ -49,6 +50,7 @@ struct request {
 	u64 began;
 	u64 requests;
 	unsigned int times;
+	unsigned int ended;
 	struct bio *bio;
 	void *memory;
 };
@@ -193,10 +195,12 @@ static void request_check(struct request *request)
 	case OP_DISCARD:
 	case OP_ZEROES:
 		/*
-		 * What is given up while the write ends may be a part of it: the
-		 * one comes before the other or after.
+		 * What is given up while the write ends, or after the target has
+		 * ended it, may be a part of it: the one comes before the other
+		 * or after.
 		 */
-		oracle_end(&request->write, ok && !world.drops,
+		oracle_end(&request->write, ok && !world.drops &&
+			   request->ended == world.times,
 			   op->kind == OP_FUA || op->kind == OP_FLUSH_FUA);
 		if (ok && op->kind == OP_FLUSH_FUA)
 			flush_end(request);
@@ -237,6 +241,14 @@ static void request_end(struct bio *bio)
 	kfree(request);
 	user->in_flight--;
 	wake_up(&user->wait);
+}
+
+void world_target_ended(struct bio *bio)
+{
+	struct request *request = bio->bi_private;
+
+	if (bio->bi_end_io == request_end && request->ended == ~0U)
+		request->ended = world.times;
 }
 
 static blk_opf_t op_flags(const struct world_op *op)
@@ -301,6 +313,7 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->op = *op;
 	request->requests = drive_count()->requests;
 	request->times = world.times;
+	request->ended = ~0U;
 	request->bio = kmalloc(sizeof(struct bio) +
 			       MOST_PIECES * sizeof(struct bio_vec), GFP_NOIO);
 	bio_init(request->bio, dm_disk(world.md)->part0,
@@ -624,6 +637,8 @@ static void finish(void)
 
 static void remove_all(void)
 {
+	unsigned int i;
+
 	drops_begin();
 	dm_disk(world.md)->openers--;
 	shim_md_remove(world.md);
@@ -631,6 +646,9 @@ static void remove_all(void)
 		shim_md_remove(world.lower);
 	shim_module_exit();
 	shim_work_stop();
+	/* The end of a flush that nobody waits for is not the target's. */
+	for (i = 0; i < 300 && machine_leaked(); i++)
+		machine_sleep("the last ends", machine_now() + 1000000000ULL);
 	if (machine_leaked())
 		machine_fail("%zu bytes of memory leak", machine_leaked());
 }

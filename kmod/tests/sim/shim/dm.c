@@ -261,6 +261,8 @@ static void clone_end(struct bio *bio)
 	tio->ti->type->end_io(tio->ti, bio, &error);
 	if (error)
 		io->status = error;
+	if (!(bio->bi_opf & REQ_PREFLUSH))
+		world_target_ended(io->bio);
 	kfree(tio->memory);
 	io_put(io);
 }
