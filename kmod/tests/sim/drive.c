@@ -134,6 +134,8 @@ static bool step(struct request *request)
 
 static void drive_main(void *unused)
 {
+	bool hung = false;
+
 	for (;;) {
 		struct request *request;
 		struct bio *bio;
@@ -145,6 +147,12 @@ static void drive_main(void *unused)
 		if (machine_chance(drive.plan->slow_one_in))
 			machine_sleep("the medium", machine_now() + 1000ULL *
 				      machine_choose(20000));
+		if (drive.plan->hang_at &&
+		    drive.count.requests + 1 == drive.plan->hang_at && !hung) {
+			hung = true;
+			machine_sleep("the drive hangs", machine_now() +
+				      1000000ULL * drive.plan->hang_ms);
+		}
 		request = &drive.request[machine_choose(drive.nr)];
 		if (step(request)) {
 			bio = request->bio;

@@ -75,6 +75,11 @@ FAULTS = {
     "empty-while-frozen": [("hold.c", "may = !hold_is_frozen(blocks) && ", "may = ")],
     "hold-after-stop": [("hold.c", "\tholding = blocks->holding;\n", "\tholding = true;\n")],
     "run-error-reaches-all": [("run.c", "if (status && run->nr > 1) {", "if (status && !run->nr) {")],
+    "failed-not-retried": [("hold.c", "return hold_is_awaited(block) ||\n\t       time_after_eq(jiffies, block->since +\n"
+                            "\t\t\t     msecs_to_jiffies(HOLD_RETRY_MS));", "return hold_is_awaited(block);")],
+    "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
+    "allocation-leaks": [("block.c", "\t\tkfree(block);\n\t\treturn NULL;\n\t}\n\tblock->number",
+                          "\t\treturn NULL;\n\t}\n\tblock->number")],
     # Faults that the simulation has found, as they were.
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
@@ -91,6 +96,7 @@ FAULTS = {
 RARE = {"drop-does-not-wait", "mode-keeps-held", "mode-keeps-known"}
 
 FOCUS = {
+    "allocation-leaks": "allocations",
     "drop-does-not-wait": "drops",
     "drop-keeps-writes": "drops",
     "read-bytes-twice": "memory",

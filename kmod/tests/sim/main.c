@@ -65,6 +65,17 @@ static bool one_in(unsigned int n)
 	return !below(n);
 }
 
+/* Have a request go to the twin; its first blocks are used most. */
+static void plan_twin_op(const struct world_plan *plan, struct world_op *op,
+			 unsigned int block)
+{
+	op->twin = true;
+	op->first = (unsigned short)below(plan->twin < 3 * block ?
+					  plan->twin : 3 * block);
+	if (op->nr > plan->twin - op->first)
+		op->nr = (unsigned short)(plan->twin - op->first);
+}
+
 static void plan_op(const struct world_plan *plan, struct world_op *op,
 		    unsigned int hot, unsigned int block)
 {
@@ -117,6 +128,27 @@ static void plan_op(const struct world_plan *plan, struct world_op *op,
 		op->nr = (unsigned short)(plan->sectors - op->first);
 	if (op->kind == OP_ZEROES && op->nr > plan->zeroes)
 		op->nr = (unsigned short)plan->zeroes;
+	if (plan->has_twin && one_in(3))
+		plan_twin_op(plan, op, block);
+}
+
+/* No second target. */
+static void plan_alone(struct world_plan *plan)
+{
+	unsigned int i;
+
+	plan->stacked = false;
+	plan->has_twin = false;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		op->twin = false;
+		if (op->kind == OP_FLUSH)
+			continue;
+		op->first = (unsigned short)(op->first % plan->sectors);
+		if (op->nr > plan->sectors - op->first)
+			op->nr = (unsigned short)(plan->sectors - op->first);
+	}
 }
 
 /*
@@ -135,7 +167,7 @@ static void plan_drops(struct world_plan *plan, unsigned int block)
 	plan->hold_ms = 1;
 	plan->max_blocks = 64;
 	plan->nowait_one_in = 0;
-	plan->stacked = false;
+	plan_alone(plan);
 	plan->bad_first = plan->start + edge - block;
 	plan->bad_nr = block;
 	plan->slow_one_in = 2;
@@ -165,7 +197,7 @@ static void plan_memory(struct world_plan *plan)
 	plan->hold_ms = 500;
 	plan->max_blocks = 64;
 	plan->nowait_one_in = 3;
-	plan->stacked = false;
+	plan_alone(plan);
 	plan->error_one_in = 0;
 	plan->bad_nr = 0;
 	plan->cut_after = 0;
@@ -192,6 +224,7 @@ static void plan_reads(struct world_plan *plan, unsigned int block)
 	plan->mode = 2;
 	plan->max_blocks = 64;
 	plan->nowait_one_in = 0;
+	plan_alone(plan);
 	plan->error_one_in = 0;
 	plan->bad_nr = 0;
 	plan->slow_one_in = 2;
@@ -213,19 +246,98 @@ static void plan_reads(struct world_plan *plan, unsigned int block)
 	}
 }
 
+/*
+ * Writers without end on blocks that are soon too many to be held, whole blocks
+ * among them, against one thread that writes a part of a block and flushes it.
+ */
+static void plan_flood(struct world_plan *plan, unsigned int block)
+{
+	static const unsigned char kinds[] = {
+		OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_FLUSH,
+	};
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+	unsigned int edge = block - lead % block, i;
+
+	if (plan->sectors < 16 * block)
+		return;
+	plan->mode = 2;
+	plan->max_blocks = 8 + below(24);
+	plan->nowait_one_in = 0;
+	plan_alone(plan);
+	plan->error_one_in = 0;
+	plan->bad_first = plan->start + edge + 6 * block;
+	plan->bad_nr = one_in(2) ? 6 * block : 0;
+	plan->slow_one_in = 0;
+	plan->tags = 256;
+	plan->cut_after = 0;
+	plan->reboot = false;
+	plan->nr_events = 0;
+	plan->threads = WORLD_THREADS;
+	plan->depth = 16;
+	plan->flood = true;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		memset(op, 0, sizeof(*op));
+		op->pieces = 1;
+		/* Each has some: nobody repeats nothing. */
+		op->thread = (unsigned char)(i % plan->threads);
+		op->kind = kinds[below(sizeof(kinds))];
+		op->first = (unsigned short)(edge + block * (1 + below(12)));
+		op->nr = (unsigned short)block;
+		if (one_in(2)) {
+			op->first = (unsigned short)(op->first +
+						     below(block - 1));
+			op->nr = 1;
+		}
+		if (!op->thread) {
+			op->kind = i / plan->threads % 2 ? OP_FLUSH : OP_WRITE;
+			op->first = (unsigned short)edge;
+			op->nr = 1;
+			op->wait = true;
+		}
+		if (op->kind == OP_FLUSH) {
+			op->first = 0;
+			op->nr = 0;
+		}
+	}
+}
+
+/*
+ * Lives that differ only in which allocation fails: one of all that may not sleep,
+ * and one in so many lives none.
+ */
+#define ALLOCATIONS	256U
+
+static void plan_allocation(struct world_plan *plan, sim_u64 seed)
+{
+	plan->nowait_one_in = 0;
+	plan->nowait_nth = (unsigned int)(seed % ALLOCATIONS);
+	plan->nr_ops = plan->nr_ops < 60 ? plan->nr_ops : 60;
+}
+
 /* What all lives are about, if one thing is asked for. */
 enum focus {
 	FOCUS_NONE,
 	FOCUS_DROPS,
 	FOCUS_MEMORY,
 	FOCUS_READS,
+	FOCUS_FLOOD,
+	FOCUS_ALLOCATIONS,
 	FOCUS_KINDS,
 };
 
-static const char *const focus_names[] = { "none", "drops", "memory", "reads" };
+static const char *const focus_names[] = { "none", "drops", "memory", "reads",
+					   "flood", "allocations" };
 static enum focus focus;
 
-static void make_plan(struct world_plan *plan, bool first)
+/* What decides all of a life but the allocation that fails. */
+static sim_u64 life_of(sim_u64 seed)
+{
+	return focus == FOCUS_ALLOCATIONS ? seed / ALLOCATIONS : seed;
+}
+
+static void make_plan(struct world_plan *plan, sim_u64 seed, bool first)
 {
 	static const unsigned int physical[] = { 4096, 4096, 4096, 1024, 2048,
 						 8192, 16384 };
@@ -237,6 +349,10 @@ static void make_plan(struct world_plan *plan, bool first)
 		plan->offset = one_in(4) ? 512 * below(plan->physical / 512) : 0;
 		plan->start = one_in(2) ? below(64) : 0;
 		plan->sectors = 64 + below(MEDIA_SECTORS - 64 - plan->start);
+		if (one_in(6) && plan->sectors > 128) {
+			plan->twin = 16 + below(plan->sectors / 2);
+			plan->sectors -= plan->twin;
+		}
 	}
 	block = plan->physical / 512;
 	plan->mode = one_in(8) ? 0 : one_in(3) ? 1 : 2;
@@ -246,6 +362,8 @@ static void make_plan(struct world_plan *plan, bool first)
 	plan->zeroes = one_in(3) ? 0 : one_in(3) ? block + below(block) : 1024;
 	plan->workers = 1 + below(6);
 	plan->stacked = one_in(8);
+	plan->has_twin = plan->twin && !plan->stacked;
+	plan->flood = false;
 	plan->nowait_one_in = one_in(3) ? 2 + below(30) : 0;
 	plan->nth = one_in(16) ? 1 + below(12) : 0;
 	plan->error_one_in = one_in(4) ? 5 + below(100) : 0;
@@ -253,6 +371,8 @@ static void make_plan(struct world_plan *plan, bool first)
 	plan->bad_first = below(MEDIA_SECTORS);
 	plan->inline_end = one_in(4);
 	plan->slow_one_in = one_in(2) ? 0 : 1 + below(100);
+	plan->hang_at = one_in(16) ? 1 + below(100) : 0;
+	plan->hang_ms = 1000 * (1 + below(60));
 	plan->tags = one_in(4) ? 1 + below(4) : 256;
 	plan->threads = 1 + below(WORLD_THREADS);
 	plan->depth = 1 + below(16);
@@ -279,6 +399,10 @@ static void make_plan(struct world_plan *plan, bool first)
 		plan_memory(plan);
 	else if (focus == FOCUS_READS || one_in(16))
 		plan_reads(plan, block);
+	else if (focus == FOCUS_FLOOD || one_in(64))
+		plan_flood(plan, block);
+	if (focus == FOCUS_ALLOCATIONS)
+		plan_allocation(plan, seed);
 }
 
 /**
@@ -302,7 +426,8 @@ static void judge_medium(void *argument)
 	for (i = 0; i < MEDIA_SECTORS; i++) {
 		sim_u64 tag = media_read(i);
 
-		if (i >= plan->start && i < plan->start + plan->sectors)
+		if (i >= plan->start &&
+		    i < plan->start + plan->sectors + plan->twin)
 			oracle_survived(i - plan->start, tag);
 		else if (tag)
 			machine_fail("sector %u of the drive, which is not the target's, has %#llx",
@@ -319,7 +444,7 @@ static void judge_reboot(void *argument)
 	unsigned int i;
 
 	oracle_stopped();
-	for (i = 0; i < plan->sectors; i++)
+	for (i = 0; i < plan->sectors + plan->twin; i++)
 		oracle_found(i, now, media_read(plan->start + i));
 	machine_stop("judged");
 }
@@ -353,7 +478,8 @@ static struct machine_result run(void (*first)(void *argument),
 {
 	struct machine_options options = {
 		.seed = seed, .cpus = 1 + seed % MACHINE_CPUS,
-		.strategy = strategy_of(seed),
+		/* By priorities a flood keeps the drain from running, lawfully. */
+		.strategy = plan->flood ? STRATEGY_RANDOM : strategy_of(seed),
 		.mean = 1U << (seed >> 8) % 6,
 		.depth = 2 + (1U << (seed >> 4) % 6),
 		.steps = POINTS_OF_OP * plan->nr_ops,
@@ -374,22 +500,24 @@ static struct machine_result run(void (*first)(void *argument),
 /* Live a seed; @last: keep the story of its last world only. */
 static struct life live(sim_u64 seed, struct world_plan *plan, bool keep_story)
 {
+	sim_u64 chance = life_of(seed);
 	struct life life = { 0 };
 	unsigned int i;
 
-	plan_state = seed;
+	plan_state = chance;
 	media_reset();
-	oracle_reset();
 	oracle_gives_up = false;
 	world_count.writes = 0;
 	for (i = 0; i < MOST_WORLDS; i++) {
 		struct machine_result result;
 		bool errors;
 
-		make_plan(plan, !i);
+		make_plan(plan, seed, !i);
+		if (!i)
+			oracle_reset(plan->sectors);
 		/* Once a life has errors, what it leaves may be of them. */
 		oracle_gives_up |= plan->error_one_in || plan->bad_nr;
-		result = run(world_main, plan, seed * MOST_WORLDS + i,
+		result = run(world_main, plan, chance * MOST_WORLDS + i,
 			     keep_story);
 		life.hash = life.hash * 31 + result.hash;
 		life.failure = result.failure;
@@ -404,7 +532,7 @@ static struct life live(sim_u64 seed, struct world_plan *plan, bool keep_story)
 			return life;
 		life.cuts++;
 		media_cut(!strcmp(result.why, "done") ? CUT_ALL :
-			  (enum media_cut)below(CUT_KINDS), seed + i);
+			  (enum media_cut)below(CUT_KINDS), chance + i);
 		result = run(judge_medium, plan, seed, keep_story);
 		life.failure = result.failure;
 		if (life.failure || one_in(3))
@@ -497,7 +625,7 @@ int main(int argc, char **argv)
 					  STRATEGIES);
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads] [--strategy random|pct|mixed]\n");
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads|flood|allocations] [--strategy random|pct|mixed]\n");
 			return 2;
 		}
 	}

@@ -32,7 +32,9 @@ struct sector {
 bool oracle_gives_up;
 
 static struct sector sectors[ORACLE_SECTORS];
-static sim_u64 flushed, clock;
+/* The device of a sector: in front of @border, or behind it. */
+static unsigned int border;
+static sim_u64 flushed[2], clock;
 /* When the reads in flight began. */
 static sim_u64 reads[MOST_READS];
 static unsigned int nr_reads;
@@ -45,13 +47,15 @@ static void set_only(struct sector *sector, sim_u64 tag)
 	sector->nr = 1;
 }
 
-void oracle_reset(void)
+void oracle_reset(unsigned int at)
 {
 	unsigned int i;
 
+	border = at;
 	clock = 0;
 	nr_reads = 0;
-	flushed = 0;
+	flushed[0] = 0;
+	flushed[1] = 0;
 	for (i = 0; i < ORACLE_SECTORS; i++)
 		set_only(&sectors[i], 0);
 }
@@ -82,10 +86,12 @@ void oracle_read_end(sim_u64 began)
 	reads[i] = reads[--nr_reads];
 }
 
-static bool is_durable(const struct version *version)
+static bool is_durable(const struct sector *sector,
+		       const struct version *version)
 {
 	return version->ended != NEVER &&
-	       (version->durable || version->ended < flushed);
+	       (version->durable ||
+		version->ended < flushed[sector - sectors >= border]);
 }
 
 /* Whether a durable version surely came after another one. */
@@ -95,7 +101,7 @@ static bool is_gone(const struct sector *sector, const struct version *version)
 
 	for (i = 0; i < sector->nr; i++)
 		if (version->ended < sector->version[i].began &&
-		    is_durable(&sector->version[i]))
+		    is_durable(sector, &sector->version[i]))
 			return true;
 	return false;
 }
@@ -215,7 +221,7 @@ void oracle_lost(unsigned int first, unsigned int nr)
 			/* What was found may be undone, once. */
 			version->found = NEVER;
 			version->over = NEVER;
-			if (version->began && !is_durable(version))
+			if (version->began && !is_durable(sector, version))
 				version->ended = NEVER;
 		}
 	}
@@ -232,10 +238,12 @@ void oracle_stopped(void)
 		}
 }
 
-void oracle_flushed(sim_u64 began)
+void oracle_flushed(unsigned int sector, sim_u64 began)
 {
-	if (began > flushed)
-		flushed = began;
+	sim_u64 *last = &flushed[sector >= border];
+
+	if (began > *last)
+		*last = began;
 }
 
 static void __attribute__((noreturn))

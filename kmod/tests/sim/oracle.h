@@ -45,7 +45,11 @@ struct oracle_write {
 	sim_u64 began;
 };
 
-void oracle_reset(void);
+/*
+ * Forget all. A flush concerns the sectors in front of @border, or those from it
+ * on: two devices.
+ */
+void oracle_reset(unsigned int border);
 /* The tag of a write's sector: never 0. */
 sim_u64 oracle_tag(sim_u64 write, unsigned int sector);
 
@@ -64,8 +68,8 @@ sim_u64 oracle_now(void);
 /* A read begins, and returns when; and it has ended. */
 sim_u64 oracle_read_begin(void);
 void oracle_read_end(sim_u64 began);
-/* A flush that began at @began has ended well. */
-void oracle_flushed(sim_u64 began);
+/* A flush of the device of a sector that began at @began has ended well. */
+void oracle_flushed(unsigned int sector, sim_u64 began);
 /* A read of a sector that began at @began has found @tag. */
 void oracle_found(unsigned int sector, sim_u64 began,
 		  sim_u64 tag);

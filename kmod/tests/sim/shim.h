@@ -11,10 +11,12 @@
 /**
  * struct shim_faults - what goes wrong with memory
  * @nowait_one_in: of so many allocations that may not sleep one fails; 0: none
+ * @nowait_nth: the allocation that may not sleep that fails, from 1 on; 0: none
  * @nth: the allocation of a set-up that fails, from 1 on; 0: none
  */
 struct shim_faults {
 	unsigned int nowait_one_in;
+	unsigned int nowait_nth;
 	unsigned int nth;
 };
 

@@ -27,11 +27,13 @@
  * struct user - a thread that sends requests
  * @number: its number in the plan
  * @in_flight: its requests that have not ended
+ * @requests: requests of the drive when it sent its last one
  * @wait: woken when one ends
  */
 struct user {
 	unsigned int number;
 	unsigned int in_flight;
+	u64 requests;
 	wait_queue_head_t wait;
 };
 
@@ -63,13 +65,14 @@ struct sent {
 
 static struct {
 	const struct world_plan *plan;
-	struct mapped_device *md, *lower;
+	struct mapped_device *md, *lower, *twin;
 	struct user user[WORLD_THREADS];
 	unsigned int users;
 	wait_queue_head_t wait;
 	bool drops;		/* what is held may be given up now */
 	unsigned int times;	/* how often that has begun */
 	bool suspended;
+	bool calm;		/* the first thread is done: no flood any more */
 	bool exact;		/* the ledger has seen all, and no table changed */
 	struct sent sent;
 } world;
@@ -97,7 +100,7 @@ void world_lost(dev_t dev, u64 block)
 
 bool world_is_suspended(void)
 {
-	return world.suspended && !world.lower;
+	return world.suspended && !world.lower && !world.twin;
 }
 
 /* Partial touches of a range of the device, counted sector by sector. */
@@ -151,6 +154,18 @@ static void note_sent(const struct world_op *op)
 	}
 }
 
+static void note_end(const struct world_op *op, blk_status_t status)
+{
+	/* What is sent back is counted nowhere, unless others below sent it back. */
+	if (status != BLK_STS_AGAIN)
+		note_sent(op);
+	else if (world.lower)
+		world.exact = false;
+	/* Of one whose flush failed, the data were not sent. */
+	if (status && op->kind == OP_FLUSH_FUA)
+		world.exact = false;
+}
+
 /*
  * Whether what is held could be given up while a request was in flight. It may
  * have gone to the next table then, which knows nothing of that: the log tells.
@@ -160,10 +175,16 @@ static bool met_drops(const struct request *request)
 	return world.drops || request->times != world.times;
 }
 
+/* The oracle's number of a request's first sector. */
+static unsigned int oracle_sector(const struct world_op *op)
+{
+	return op->first + (op->twin ? world.plan->sectors : 0);
+}
+
 static void flush_end(const struct request *request)
 {
 	if (!met_drops(request))
-		oracle_flushed(request->began);
+		oracle_flushed(oracle_sector(&request->op), request->began);
 }
 
 static void request_check(struct request *request)
@@ -184,8 +205,8 @@ static void request_check(struct request *request)
 						     op->first + i, words[0],
 						     words[j]);
 			if (!met_drops(request))
-				oracle_found(op->first + i, request->began,
-					     words[0]);
+				oracle_found(oracle_sector(op) + i,
+					     request->began, words[0]);
 		}
 		oracle_read_end(request->began);
 		break;
@@ -226,14 +247,8 @@ static void request_end(struct bio *bio)
 		machine_fail("a request of thread %u waited for %llu requests of the drive",
 			     user->number,
 			     drive_count()->requests - request->requests);
-	/* What is sent back is counted nowhere, unless others below sent it back. */
-	if (bio->bi_status != BLK_STS_AGAIN)
-		note_sent(&request->op);
-	else if (world.lower)
-		world.exact = false;
-	/* Of one whose flush failed, the data were not sent. */
-	if (bio->bi_status && request->op.kind == OP_FLUSH_FUA)
-		world.exact = false;
+	if (!request->op.twin)
+		note_end(&request->op, bio->bi_status);
 	request_check(request);
 	world_count.ops++;
 	kfree(bio);
@@ -285,7 +300,7 @@ static void give_memory(struct request *request)
 	for (i = 0; i < op->nr; i++) {
 		u64 *words = (u64 *)(at + i * SECTOR_SIZE);
 		u64 tag = op->kind == OP_READ ? 0xbad0000000000000ULL :
-			  oracle_tag(number, op->first + i);
+			  oracle_tag(number, oracle_sector(op) + i);
 
 		for (j = 0; j < SECTOR_SIZE / sizeof(u64); j++)
 			words[j] = tag;
@@ -312,11 +327,12 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->user = user;
 	request->op = *op;
 	request->requests = drive_count()->requests;
+	user->requests = request->requests;
 	request->times = world.times;
 	request->ended = ~0U;
 	request->bio = kmalloc(sizeof(struct bio) +
 			       MOST_PIECES * sizeof(struct bio_vec), GFP_NOIO);
-	bio_init(request->bio, dm_disk(world.md)->part0,
+	bio_init(request->bio, dm_disk(op->twin ? world.twin : world.md)->part0,
 		 (struct bio_vec *)(request->bio + 1), MOST_PIECES,
 		 op_flags(op));
 	request->bio->bi_iter.bi_sector = op->kind == OP_FLUSH ? 0 : op->first;
@@ -332,14 +348,14 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->began = op->kind == OP_READ ? oracle_read_begin() :
 			 oracle_now();
 	if (op->kind != OP_READ && op->kind != OP_FLUSH)
-		oracle_begin(&request->write, op->first, op->nr, effect,
+		oracle_begin(&request->write, oracle_sector(op), op->nr, effect,
 			     world_count.writes++);
 	submit_bio(request->bio);
 }
 
-static void user_flush(struct user *user)
+static void user_flush(struct user *user, bool twin)
 {
-	static const struct world_op flush = { .kind = OP_FLUSH };
+	const struct world_op flush = { .kind = OP_FLUSH, .twin = twin };
 
 	request_send(user, &flush);
 }
@@ -355,14 +371,30 @@ static bool has_no_room(struct user *user, const struct world_op *op)
 	if (op->kind == OP_READ || op->kind == OP_FLUSH)
 		return false;
 	for (tries = 0; tries < 10; tries++) {
-		if (oracle_has_room(op->first, op->nr))
+		if (oracle_has_room(oracle_sector(op), op->nr))
 			return false;
 		shim_flush_plug(false);
 		wait_event(user->wait, !user->in_flight);
-		user_flush(user);
+		user_flush(user, op->twin);
 		wait_event(user->wait, !user->in_flight);
 		machine_sleep("others", machine_now() + 1000000);
 	}
+	return true;
+}
+
+/*
+ * Whether a thread goes on until the first one is done. As nobody rests meanwhile,
+ * here is where it shows that the first one waits without end.
+ */
+static bool floods(const struct user *user)
+{
+	u64 waits = drive_count()->requests - world.user[0].requests;
+
+	if (!world.plan->flood || !user->number || world.calm)
+		return false;
+	if (waits > MOST_WAIT)
+		machine_fail("the first thread has waited for %llu requests of the drive",
+			     waits);
 	return true;
 }
 
@@ -373,8 +405,8 @@ static void user_main(void *argument)
 	struct blk_plug plug;
 	unsigned int i;
 
-	for (i = 0; i < plan->nr_ops; i++) {
-		const struct world_op *op = &plan->op[i];
+	for (i = 0; i < plan->nr_ops || floods(user); i++) {
+		const struct world_op *op = &plan->op[i % plan->nr_ops];
 
 		if (op->thread != user->number)
 			continue;
@@ -393,6 +425,7 @@ static void user_main(void *argument)
 	}
 	blk_finish_plug(&plug);
 	wait_event(user->wait, !user->in_flight);
+	world.calm |= !user->number;
 	world.users--;
 	wake_up(&world.wait);
 }
@@ -406,7 +439,8 @@ static int put_number(char *text, unsigned int number)
 
 /* Load a table of a device: @mode, on @below. Return: NULL, or why not. */
 static const char *load(struct mapped_device *md, const char *below,
-			unsigned int start, unsigned int mode)
+			unsigned int start, unsigned int sectors,
+			unsigned int mode)
 {
 	const struct world_plan *plan = world.plan;
 	char at[16], max[16], ms[16], *error = NULL;
@@ -417,21 +451,21 @@ static const char *load(struct mapped_device *md, const char *below,
 	put_number(at, start);
 	put_number(max, plan->max_blocks);
 	put_number(ms, plan->hold_ms);
-	return shim_md_load(md, plan->sectors, ARRAY_SIZE(argv), argv, &error) ?
+	return shim_md_load(md, sectors, ARRAY_SIZE(argv), argv, &error) ?
 		error : NULL;
 }
 
 static void start_device(struct mapped_device *md, const char *below,
-			 unsigned int start)
+			 unsigned int start, unsigned int sectors)
 {
 	const struct world_plan *plan = world.plan;
 	const char *error;
 
 	shim_faults.nth = plan->nth;
-	error = load(md, below, start, plan->mode);
+	error = load(md, below, start, sectors, plan->mode);
 	shim_faults.nth = 0;
 	if (error && plan->nth)
-		error = load(md, below, start, plan->mode);
+		error = load(md, below, start, sectors, plan->mode);
 	if (error)
 		machine_fail("a table is refused: %s", error);
 	if (shim_md_resume(md))
@@ -476,8 +510,8 @@ static void drops_end(void)
 
 static void do_event(enum world_event event)
 {
-	struct mapped_device *md = world.lower && machine_choose(2) ?
-				   world.lower : world.md;
+	struct mapped_device *other = world.lower ? world.lower : world.twin;
+	struct mapped_device *md = other && machine_choose(2) ? other : world.md;
 	unsigned int mode = machine_choose(3);
 
 	machine_say("administrator: event %llu, mode %llu", event, mode, 0, 0);
@@ -500,7 +534,8 @@ static void do_event(enum world_event event)
 		world.exact = false;
 		drops_begin();
 		if (load(world.md, world.lower ? "lower" : "drive",
-			 world.lower ? 0 : world.plan->start, mode)) {
+			 world.lower ? 0 : world.plan->start,
+			 world.plan->sectors, mode)) {
 			drops_end();
 			break;
 		}
@@ -568,7 +603,7 @@ static void check_ledger(void)
 	CHECK(discards, sent->discards);
 	CHECK(write_zeroes, sent->zeroes);
 	CHECK(rmw_expected, sent->touches);
-	if (world.lower)
+	if (world.lower || world.twin)
 		return;
 	CHECK(pad_reads, drive->reads);
 	CHECK(pad_read_bytes, drive->read_bytes);
@@ -577,15 +612,15 @@ static void check_ledger(void)
 		CHECK(rmw_drive, drive->partial);
 }
 
-/* Read all, as a user. */
-static void read_all(struct user *user)
+/* Read all of a device, as a user. */
+static void read_all(struct user *user, unsigned int sectors, bool twin)
 {
 	unsigned int at = 0;
 
-	while (at < world.plan->sectors) {
-		unsigned int left = world.plan->sectors - at;
+	while (at < sectors) {
+		unsigned int left = sectors - at;
 		struct world_op op = {
-			.kind = OP_READ, .first = at,
+			.kind = OP_READ, .first = at, .twin = twin,
 			.nr = 1 + machine_choose(min(left, 64U)), .pieces = 1,
 		};
 
@@ -621,17 +656,25 @@ static void finish(void)
 	wait_unasked(world.md);
 	if (world.lower)
 		wait_unasked(world.lower);
+	if (world.twin)
+		wait_unasked(world.twin);
 	if (world.lower)
 		send_message(world.md, "flush", NULL);
 	if (send_message(world.md, "flush", NULL))
 		machine_fail("held blocks cannot be written to a good drive");
 	if (world.lower && send_message(world.lower, "flush", NULL))
 		machine_fail("held blocks below cannot be written to a good drive");
+	if (world.twin && send_message(world.twin, "flush", NULL))
+		machine_fail("held blocks of the twin cannot be written to a good drive");
 	/* What the drive sent back was counted, and its sender does not know. */
 	if (world.exact && !drive_count()->again)
 		check_ledger();
-	read_all(user);
-	user_flush(user);
+	read_all(user, world.plan->sectors, false);
+	user_flush(user, false);
+	if (world.twin) {
+		read_all(user, world.plan->twin, true);
+		user_flush(user, true);
+	}
 	wait_event(user->wait, !user->in_flight);
 }
 
@@ -644,6 +687,10 @@ static void remove_all(void)
 	shim_md_remove(world.md);
 	if (world.lower)
 		shim_md_remove(world.lower);
+	if (world.twin) {
+		dm_disk(world.twin)->openers--;
+		shim_md_remove(world.twin);
+	}
 	shim_module_exit();
 	shim_work_stop();
 	/* The end of a flush that nobody waits for is not the target's. */
@@ -673,18 +720,25 @@ void world_main(void *argument)
 	world.plan = plan;
 	world.exact = true;
 	shim_faults.nowait_one_in = plan->nowait_one_in;
+	shim_faults.nowait_nth = plan->nowait_nth;
 	shim_work_start(plan->workers);
 	drive_new(plan);
 	if (shim_module_init())
 		machine_fail("the module is not loaded");
 	if (plan->stacked) {
 		world.lower = shim_md_new("lower", 2);
-		start_device(world.lower, "drive", plan->start);
+		start_device(world.lower, "drive", plan->start, plan->sectors);
 	}
 	world.md = shim_md_new("upper", 3);
 	start_device(world.md, plan->stacked ? "lower" : "drive",
-		     plan->stacked ? 0 : plan->start);
+		     plan->stacked ? 0 : plan->start, plan->sectors);
 	dm_disk(world.md)->openers++;
+	if (plan->has_twin) {
+		world.twin = shim_md_new("twin", 4);
+		start_device(world.twin, "drive", plan->start + plan->sectors,
+			     plan->twin);
+		dm_disk(world.twin)->openers++;
+	}
 
 	world.users = plan->threads;
 	for (i = 0; i < plan->threads; i++) {

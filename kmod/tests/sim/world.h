@@ -32,6 +32,7 @@ enum world_op_kind {
  * @plug: it begins a plug, or goes on with one
  * @wait: the thread waits for all its requests afterwards
  * @pieces: in how many pieces of memory its data lie
+ * @twin: it goes to the twin, whose first sector is 0, too
  */
 struct world_op {
 	unsigned char thread;
@@ -42,6 +43,7 @@ struct world_op {
 	bool plug;
 	bool wait;
 	unsigned char pieces;
+	bool twin;
 };
 
 enum world_event {
@@ -62,6 +64,9 @@ enum world_event {
  * @offset: alignment_offset, bytes
  * @start: first sector of the target on the drive
  * @sectors: sectors of the target
+ * @twin: sectors of a second target, which begins on the drive where the first
+ *	one ends; 0: there is none
+ * @has_twin: that target is there in this world
  * @mode: 0 report, 1 pad, 2 coalesce
  * @max_blocks: the table argument
  * @hold_ms: the table argument
@@ -70,12 +75,16 @@ enum world_event {
  * @workers: workers in the machine's pool
  * @stacked: the device is a second target above the first, which is in @mode
  * @nowait_one_in: faults of memory
+ * @nowait_nth: the allocation that may not sleep, of all in the world, that fails;
+ *	0: none
  * @nth: the allocation of a set-up that fails
  * @error_one_in: of so many requests of the drive one fails
  * @bad_first: first sector that the drive cannot write
  * @bad_nr: number of them
  * @inline_end: requests may end while they are submitted, as a RAM disk's
  * @slow_one_in: of so many requests one takes long
+ * @hang_at: before which request the drive hangs once; 0: it does not
+ * @hang_ms: for how long
  * @tags: requests that the drive takes at a time
  * @cut_after: requests of the drive before the power is cut; 0: it is not
  * @reboot: the machine reboots at the end, instead of a removal
@@ -86,24 +95,28 @@ enum world_event {
  * @threads: number of threads
  * @depth: requests in flight of a thread
  * @streams: most requests of a thread go on where its last one has ended
+ * @flood: all threads but the first repeat their requests until that is done
  */
 struct world_plan {
 	unsigned int physical, offset, start, sectors;
+	unsigned int twin;
+	bool has_twin;
 	unsigned int mode, max_blocks, hold_ms;
 	unsigned int max_sectors, zeroes;
 	unsigned int workers;
 	bool stacked;
-	unsigned int nowait_one_in, nth, error_one_in;
+	unsigned int nowait_one_in, nowait_nth, nth, error_one_in;
 	unsigned int bad_first, bad_nr;
 	bool inline_end;
 	unsigned int slow_one_in, tags;
+	unsigned int hang_at, hang_ms;
 	unsigned int cut_after;
 	bool reboot;
 	unsigned char event[16];
 	unsigned int nr_events;
 	struct world_op op[WORLD_OPS];
 	unsigned int nr_ops, threads, depth;
-	bool streams;
+	bool streams, flood;
 };
 
 /**

@@ -8,6 +8,8 @@
 
 struct shim_faults shim_faults;
 unsigned int shim_nr_allocations;
+/* Allocations that may not sleep so far. */
+static unsigned int nr_nowait;
 
 /* Check that the caller may ask so; return whether there is no memory. */
 static bool is_refused(gfp_t gfp)
@@ -18,7 +20,8 @@ static bool is_refused(gfp_t gfp)
 		return gfp & __GFP_MAY_FAIL &&
 		       ++shim_nr_allocations == shim_faults.nth;
 	}
-	return machine_chance(shim_faults.nowait_one_in);
+	return ++nr_nowait == shim_faults.nowait_nth ||
+	       machine_chance(shim_faults.nowait_one_in);
 }
 
 void *kmalloc(size_t bytes, gfp_t gfp)
