@@ -967,6 +967,11 @@ void machine_reset(const struct machine_options *wanted)
 	memory_reset();
 }
 
+sim_u64 machine_choices(void)
+{
+	return result.choices;
+}
+
 struct machine_result machine_run(void (*first)(void *argument),
 				  void *argument)
 {

@@ -217,6 +217,8 @@ void machine_reset(const struct machine_options *options);
 /* Run @first as a task, and all that it starts, until the end. */
 struct machine_result machine_run(void (*first)(void *argument),
 				  void *argument);
+/* Choices so far: while they stand still, a thread goes on without end. */
+sim_u64 machine_choices(void);
 /* Memory that is still allocated, bytes. */
 size_t machine_leaked(void);
 /* Write the story; @last lines, or 0: all that was kept. */

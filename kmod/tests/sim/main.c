@@ -8,9 +8,11 @@
  */
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -541,6 +543,42 @@ static struct life live(sim_u64 seed, struct world_plan *plan, bool keep_story)
 	return life;
 }
 
+/* A second of processor time is enough for a million choices. */
+#define WATCH_SECONDS	5
+
+static volatile sim_u64 lives_now;
+
+/* A thread that calls nothing of the machine any more ends by this only. */
+static void watch(int signal)
+{
+	static sim_u64 last = ~0ULL;
+	char text[80];
+	int bytes;
+
+	(void)signal;
+	if (machine_choices() != last) {
+		last = machine_choices();
+		return;
+	}
+	bytes = snprintf(text, sizeof(text),
+			 "seed %llu: a thread goes round without end\n",
+			 lives_now);
+	if (write(STDOUT_FILENO, text, (size_t)bytes) < 0)
+		_exit(2);
+	_exit(1);
+}
+
+static void start_watch(void)
+{
+	const struct itimerval every = {
+		.it_interval.tv_sec = WATCH_SECONDS,
+		.it_value.tv_sec = WATCH_SECONDS,
+	};
+
+	signal(SIGVTALRM, watch);
+	setitimer(ITIMER_VIRTUAL, &every, NULL);
+}
+
 static double seconds(void)
 {
 	struct timespec now;
@@ -633,6 +671,7 @@ int main(int argc, char **argv)
 		lives = 1;
 	pristine = malloc((size_t)(__stop_sim_data - __start_sim_data));
 	copy_data(pristine, __start_sim_data);
+	start_watch();
 	for (done = 0; (!lives || done < lives) &&
 	     (!limit || seconds() - began < (double)limit); done++) {
 		struct life life;
@@ -642,6 +681,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "\rsim: seed %llu, %llu operations, %llu cuts ",
 				seed + done, world_count.ops, cuts);
 		}
+		lives_now = seed + done;
 		life = live(seed + done, &plan, story);
 
 		cuts += life.cuts;
