@@ -108,11 +108,8 @@ FOCUS = {
 }
 
 NOT_FOUND = {
-    "empty-while-frozen": "a suspend leaves only failed blocks, and no failed block is tried again before seconds are over",
+    "empty-while-frozen": "what the drain takes then is put back before it is sent: hold_take_back()",
     "freeze-without-quiet": "device-mapper has waited for all requests before, and the drain is waited for a second time",
-    "hold-after-stop": "a block that begins to hold then is written as soon as it rests, and each waiter looks once more",
-    "part-discard-ends-held": "in lives with failing writes the oracle lets a discard leave any content",
     "range-overtakes-touch": "the oracle judges content, which is lawful, and not the order of ranges and touches",
-    "run-error-reaches-all": "the oracle takes an error as it comes, and does not ask which of the blocks was bad",
     "touch-overtakes-range": "the oracle judges content, which is lawful, and not the order of ranges and touches",
 }

@@ -18,10 +18,11 @@
  * @over: when a read had ended that found something newer; NEVER: none has
  * @durable: its write was FUA
  * @maybe: the version is the zeroes of a discard, which the drive may ignore
+ * @whole: that discard has the sector's whole block
  */
 struct version {
 	sim_u64 tag, began, ended, found, over;
-	bool durable, maybe;
+	bool durable, maybe, whole;
 };
 
 struct sector {
@@ -192,6 +193,19 @@ static struct version *find_write(struct sector *sector, sim_u64 began)
 	return NULL;
 }
 
+void oracle_whole(const struct oracle_write *write, unsigned int first,
+		  unsigned int end)
+{
+	for (; first < end; first++)
+		find_write(&sectors[first], write->began)->whole = true;
+}
+
+/* Whether a discard may have ended what the target could not write. */
+static bool gives_up(const struct version *version)
+{
+	return version->maybe && version->whole && oracle_gives_up;
+}
+
 void oracle_end(const struct oracle_write *write, bool ok, bool durable)
 {
 	unsigned int i;
@@ -201,7 +215,7 @@ void oracle_end(const struct oracle_write *write, bool ok, bool durable)
 		struct version *version =
 			find_write(&sectors[i], write->began);
 
-		if (!version || (version->maybe && !oracle_gives_up))
+		if (!version || (version->maybe && !gives_up(version)))
 			continue;
 		version->ended = clock;
 		version->durable = durable;
@@ -284,7 +298,7 @@ void oracle_found(unsigned int at, sim_u64 began,
 
 		if (is_replaced(sector, this, began))
 			continue;
-		any |= this->maybe && oracle_gives_up;
+		any |= gives_up(this);
 		if (this->tag == tag) {
 			version = this;
 			nr++;
@@ -313,7 +327,7 @@ void oracle_survived(unsigned int at, sim_u64 tag)
 	nr_reads = 0;
 	for (i = 0; i < sector->nr && !found; i++)
 		found = (sector->version[i].tag == tag ||
-			 (sector->version[i].maybe && oracle_gives_up)) &&
+			 gives_up(&sector->version[i])) &&
 			!is_gone(sector, &sector->version[i]);
 	if (!found)
 		complain(at, tag, NEVER,

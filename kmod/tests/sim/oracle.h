@@ -14,8 +14,9 @@
  *    after its end has ended well. After a cut of the power a sector has the
  *    content of a write of which none that is durable began after its end.
  * 4. A discarded sector has zeroes, or what it had: a drive may ignore a discard, and
- *    then nothing older may come back. If oracle_gives_up is set, because a discard
- *    also ends what a target could not write, it has any content.
+ *    then nothing older may come back. If oracle_gives_up is set, a discard of a
+ *    whole block also ends what a target could not write of it, and then a sector
+ *    there has any content.
  *
  * The order of begin and end is that in which these functions are called.
  */
@@ -57,6 +58,9 @@ sim_u64 oracle_tag(sim_u64 write, unsigned int sector);
 bool oracle_has_room(unsigned int first, unsigned int nr);
 void oracle_begin(struct oracle_write *write, unsigned int first, unsigned int nr,
 		  enum oracle_effect effect, sim_u64 number);
+/* Sectors from @first up to @end are whole blocks of a discard that has just begun. */
+void oracle_whole(const struct oracle_write *write, unsigned int first,
+		  unsigned int end);
 void oracle_end(const struct oracle_write *write, bool ok, bool durable);
 /* The target has given up what it held of a range. */
 void oracle_lost(unsigned int first, unsigned int nr);

@@ -187,6 +187,38 @@ static void flush_end(const struct request *request)
 		oracle_flushed(oracle_sector(&request->op), request->began);
 }
 
+/* Whether a request of the device meets a physical block with a bad sector. */
+static bool meets_bad(const struct world_op *op)
+{
+	const struct world_plan *plan = world.plan;
+	unsigned int block = plan->physical >> SECTOR_SHIFT;
+	unsigned int lead = (block - (plan->offset >> SECTOR_SHIFT)) % block;
+	unsigned int first = oracle_sector(op) + plan->start + lead;
+
+	return first / block <=
+	       (plan->bad_first + plan->bad_nr - 1 + lead) / block &&
+	       (first + op->nr - 1) / block >= (plan->bad_first + lead) / block;
+}
+
+/*
+ * Errors reach whom they concern: where nothing is broken but some sectors, a
+ * write elsewhere ends well, unless what is held was given up meanwhile, or a
+ * flush that went before it failed.
+ */
+static void check_error(const struct request *request)
+{
+	const struct world_op *op = &request->op;
+	blk_status_t status = request->bio->bi_status;
+
+	if (!status || status == BLK_STS_AGAIN || world.plan->error_one_in ||
+	    world.lower || op->kind == OP_FLUSH || op->kind == OP_FLUSH_FUA ||
+	    met_drops(request))
+		return;
+	if (!world.plan->bad_nr || !meets_bad(op))
+		machine_fail("kind %u at %u + %u fails with %u, and no sector there is bad",
+			     op->kind, op->first, op->nr, status);
+}
+
 static void request_check(struct request *request)
 {
 	const struct world_op *op = &request->op;
@@ -249,6 +281,7 @@ static void request_end(struct bio *bio)
 			     drive_count()->requests - request->requests);
 	if (!request->op.twin)
 		note_end(&request->op, bio->bi_status);
+	check_error(request);
 	request_check(request);
 	world_count.ops++;
 	kfree(bio);
@@ -317,6 +350,22 @@ static void give_memory(struct request *request)
 	}
 }
 
+/* Tell the oracle which blocks a discard has as a whole. */
+static void note_whole(const struct request *request)
+{
+	const struct world_plan *plan = world.plan;
+	unsigned int block = plan->physical >> SECTOR_SHIFT;
+	unsigned int at = plan->start + block - (plan->offset >> SECTOR_SHIFT) %
+			  block;
+	unsigned int first = oracle_sector(&request->op);
+	unsigned int end = first + request->op.nr;
+	unsigned int over = (end + at) % block;
+
+	first += (block - (first + at) % block) % block;
+	if (over < end)
+		oracle_whole(&request->write, first, end - over);
+}
+
 static void request_send(struct user *user, const struct world_op *op)
 {
 	struct request *request = kzalloc(sizeof(*request), GFP_NOIO);
@@ -350,6 +399,8 @@ static void request_send(struct user *user, const struct world_op *op)
 	if (op->kind != OP_READ && op->kind != OP_FLUSH)
 		oracle_begin(&request->write, oracle_sector(op), op->nr, effect,
 			     world_count.writes++);
+	if (op->kind == OP_DISCARD)
+		note_whole(request);
 	submit_bio(request->bio);
 }
 
@@ -508,6 +559,13 @@ static void drops_end(void)
 	world.times++;
 }
 
+static unsigned int count_held(struct mapped_device *md)
+{
+	const struct align_target *at = shim_md_target(md)->private;
+
+	return at->blocks.nr_held;
+}
+
 static void do_event(enum world_event event)
 {
 	struct mapped_device *other = world.lower ? world.lower : world.twin;
@@ -522,7 +580,8 @@ static void do_event(enum world_event event)
 		if (shim_md_suspend(world.md))
 			machine_fail("a suspend fails");
 		world.suspended = true;
-		pause(1000);
+		/* In seconds the target would try what failed once more. */
+		pause(machine_choose(4) ? 1000 : 20000000);
 		/* This has the drain look for something to write. */
 		send_number(world.md, "hold_ms", 1 + machine_choose(100));
 		pause(1000);
@@ -545,7 +604,11 @@ static void do_event(enum world_event event)
 		drops_end();
 		break;
 	case EVENT_MODE:
-		send_message(md, "mode", (char *)mode_names[mode]);
+		if (send_message(md, "mode", (char *)mode_names[mode]))
+			break;
+		if (mode != 2 && count_held(md))
+			machine_fail("in mode %s %u blocks are held",
+				     mode_names[mode], count_held(md));
 		break;
 	case EVENT_FLUSH:
 		send_message(md, "flush", NULL);
