@@ -96,12 +96,11 @@ upstream:  ## the target as patches for Linux 7.2 in out/upstream/, checked as k
 	$(PYTHON) -m lab.upstream $(UPSTREAM)
 
 SIM_SECONDS ?= 60
-SIM_SEED ?= $(shell date +%s)000000
 
-sim:  ## the engine itself in simulated worlds, from seed on [SIM_SECONDS=60] [SIM_SEED=N]
+sim:  ## the engine itself in simulated worlds, behind the last seed of these sources [SIM_SECONDS=60] [SIM_SEED=N]
 	@scripts/setup venv
 	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
-	@$(OUT)/bin/sim --seconds $(SIM_SECONDS) --seed $(SIM_SEED)
+	@$(PYTHON) -m lab.proof.lives $(OUT)/bin/sim --seconds $(SIM_SECONDS) $(if $(SIM_SEED),--seed $(SIM_SEED))
 
 SOAK_MINUTES ?= 30
 
