@@ -237,6 +237,22 @@ static void thread_prepare(struct thread *thread)
 	thread->sp = sp;
 }
 
+/* Stacks lie behind the arena, at the same addresses in each run. */
+static char *stack_new(unsigned int id)
+{
+	char *at = (char *)MACHINE_ARENA_AT + MACHINE_ARENA_BYTES +
+		   (size_t)id * STACK_BYTES;
+	void *stack = mmap(at, STACK_BYTES, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1,
+			   0);
+
+	if (stack == MAP_FAILED) {
+		perror("sim: a stack");
+		exit(2);
+	}
+	return stack;
+}
+
 static struct thread *thread_take(enum thread_context context,
 				  const char *name,
 				  void (*run)(void *argument), void *argument)
@@ -251,9 +267,7 @@ static struct thread *thread_take(enum thread_context context,
 		thread = &threads[nr_threads];
 		thread->id = (unsigned int)nr_threads++;
 		if (!thread->stack)
-			thread->stack = mmap(NULL, STACK_BYTES,
-					     PROT_READ | PROT_WRITE,
-					     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+			thread->stack = stack_new(thread->id);
 		thread_prepare(thread);
 	}
 	thread->context = context;
@@ -306,6 +320,7 @@ struct thread *machine_start(enum thread_context context, const char *name,
 	struct thread *thread = thread_take(context, name, run, argument);
 
 	thread->priority = new_priority();
+	weak_mb();
 	make_runnable(thread);
 	return thread;
 }
@@ -315,6 +330,7 @@ void machine_interrupt(enum thread_context context, const char *name,
 {
 	struct queue *queue = context == CONTEXT_HARDIRQ ? &hard : &soft;
 
+	weak_mb();
 	if (queue->nr == MOST_PENDING)
 		machine_fail("more than %d interrupts are pending",
 			     MOST_PENDING);
@@ -374,6 +390,7 @@ static void fire_timers(void)
 
 void machine_timer_set(struct machine_timer *timer, sim_u64 at_ns)
 {
+	weak_mb();
 	if (!timer->place) {
 		if (nr_timers == MOST_TIMERS)
 			machine_fail("more than %d timers", MOST_TIMERS);
@@ -438,6 +455,7 @@ static struct thread *place_task(unsigned int at, unsigned int nr)
 	}
 	cpu->top = thread;
 	thread->cpu = (int)(cpu - cpus);
+	weak_settle((unsigned int)thread->cpu);
 	return thread;
 }
 
@@ -458,6 +476,7 @@ static struct thread *take_interrupt(struct queue *queue,
 	thread->below = cpus[i].top;
 	thread->cpu = (int)i;
 	cpus[i].top = thread;
+	weak_settle(i);
 	return thread;
 }
 
@@ -579,6 +598,7 @@ static struct thread *choose(void)
 
 static void leave(void)
 {
+	weak_leave();
 	go_to(&host);
 	abort();
 }
@@ -617,6 +637,7 @@ void machine_switch(void)
 {
 	struct thread *next;
 
+	weak_leave();
 	for (;;) {
 		result.choices++;
 		now_ns += CHOICE_NS;
@@ -627,6 +648,7 @@ void machine_switch(void)
 		next = choose();
 		if (next)
 			break;
+		weak_mb_all();
 		if (next_ns == NEVER)
 			leave();
 		now_ns = next_ns;
@@ -637,6 +659,7 @@ void machine_switch(void)
 	if (next != machine_current)
 		pct_switched();
 	refill();
+	weak_enter(next->cpu);
 	go_to(next);
 }
 
@@ -644,6 +667,7 @@ void machine_sleep(const void *waits_for, sim_u64 until_ns)
 {
 	struct thread *thread = machine_current;
 
+	weak_mb();
 	thread->state = THREAD_SLEEPS;
 	thread->waits_for = waits_for;
 	thread->wake_ns = until_ns;
@@ -668,6 +692,7 @@ void machine_sleep(const void *waits_for, sim_u64 until_ns)
 
 void machine_wake(struct thread *thread)
 {
+	weak_mb();
 	if (thread->state != THREAD_SLEEPS)
 		return;
 	if (thread->wake_ns != NEVER) {
@@ -789,8 +814,6 @@ void machine_stop(const char *why)
  * is freed is overwritten, and used again as late as can be. ASan's build takes
  * the C library's, where ASan sees each use behind a free.
  */
-#define ARENA_BYTES	(1UL << 30)
-#define ARENA_AT	((void *)0x200000000000UL)
 #define CLASSES		24
 #define POISON		0x6b
 
@@ -878,6 +901,7 @@ void machine_free(void *memory)
 
 	if (chunk->magic != CHUNK_USED)
 		machine_fail("memory is freed that is not allocated");
+	weak_free(memory, chunk->bytes);
 	chunk->magic = CHUNK_FREE;
 	chunk->next->prev = chunk->prev;
 	chunk->prev->next = chunk->next;
@@ -916,7 +940,7 @@ static void memory_reset(void)
 		machine_free(used.next + 1);
 #else
 	if (!arena_end) {
-		void *at = mmap(ARENA_AT, ARENA_BYTES, PROT_READ | PROT_WRITE,
+		void *at = mmap(MACHINE_ARENA_AT, MACHINE_ARENA_BYTES, PROT_READ | PROT_WRITE,
 				MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
 				MAP_FIXED_NOREPLACE, -1, 0);
 
@@ -924,9 +948,9 @@ static void memory_reset(void)
 			perror("sim: the arena");
 			exit(2);
 		}
-		arena_end = (char *)ARENA_AT + ARENA_BYTES;
+		arena_end = (char *)MACHINE_ARENA_AT + MACHINE_ARENA_BYTES;
 	}
-	arena = ARENA_AT;
+	arena = MACHINE_ARENA_AT;
 	memset(freed, 0, sizeof(freed));
 #endif
 	used.next = &used;
@@ -965,6 +989,7 @@ void machine_reset(const struct machine_options *wanted)
 	host.cpu = -1;
 	machine_current = &host;
 	memory_reset();
+	weak_reset(options.cpus);
 }
 
 sim_u64 machine_choices(void)

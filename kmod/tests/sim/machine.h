@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "weak.h"
+
 #define MACHINE_CPUS	4
 #define MACHINE_LOCKS	24	/* most spin locks that a thread holds */
 
@@ -102,10 +104,26 @@ bool machine_chance(unsigned int one_in);	/* never if 0 */
 extern int machine_budget;
 void machine_switch(void);
 
-static inline void machine_point(void)
+/* One that orders no access to memory. */
+#ifdef SIM_WEAK
+void machine_bare_point(void);
+#else
+static inline void machine_bare_point(void)
 {
 	if (--machine_budget <= 0)
 		machine_switch();
+}
+#endif
+
+static inline void machine_point(void)
+{
+#ifndef SIM_WEAK_CODE
+	weak_mb();
+#endif
+	machine_bare_point();
+#ifndef SIM_WEAK_CODE
+	weak_mb();
+#endif
 }
 
 /* Start a task, or a device. */
@@ -164,7 +182,12 @@ void machine_fail(const char *format, ...)
 /* End the run from within, as planned; @why is given to machine_run()'s caller. */
 void machine_stop(const char *why) __attribute__((noreturn));
 
-/* Memory of the simulated kernel; all of it is dropped at the start of a run. */
+/*
+ * Memory of the simulated kernel, in one arena; all of it is dropped at the start of
+ * a run.
+ */
+#define MACHINE_ARENA_AT	((void *)0x200000000000UL)
+#define MACHINE_ARENA_BYTES	(1UL << 30)
 void *machine_alloc(size_t bytes, size_t align);
 void machine_free(void *memory);
 size_t machine_size(const void *memory);

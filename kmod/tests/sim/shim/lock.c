@@ -79,6 +79,7 @@ static void note_held(spinlock_t *lock)
 		machine_fail("more than %d locks are held", MACHINE_LOCKS);
 	me->held[me->nr_held++] = lock;
 	lock->owner = me;
+	weak_acquire();
 }
 
 void shim_lock_init(spinlock_t *lock, struct lock_class_key *class,
@@ -97,7 +98,7 @@ void spin_lock(spinlock_t *lock)
 		machine_fail("a device takes lock %s", lock->name);
 	me->preempt++;
 	check_class(lock, false);
-	machine_point();
+	machine_bare_point();
 	while (lock->owner) {
 		const struct thread *below;
 
@@ -116,7 +117,7 @@ bool spin_trylock(spinlock_t *lock)
 
 	me->preempt++;
 	check_class(lock, true);
-	machine_point();
+	machine_bare_point();
 	if (lock->owner) {
 		me->preempt--;
 		return false;
@@ -137,6 +138,7 @@ static void release(spinlock_t *lock)
 		;
 	for (me->nr_held--; i < me->nr_held; i++)
 		me->held[i] = me->held[i + 1];
+	weak_release();
 	lock->owner = NULL;
 	machine_unspin(lock);
 	me->preempt--;
@@ -145,7 +147,7 @@ static void release(spinlock_t *lock)
 void spin_unlock(spinlock_t *lock)
 {
 	release(lock);
-	machine_point();
+	machine_bare_point();
 }
 
 void spin_lock_irq(spinlock_t *lock)
@@ -161,7 +163,7 @@ void spin_unlock_irq(spinlock_t *lock)
 {
 	release(lock);
 	machine_current->irqs_off = false;
-	machine_point();
+	machine_bare_point();
 }
 
 unsigned long shim_lock_irqsave(spinlock_t *lock)
@@ -177,7 +179,7 @@ void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
 {
 	release(lock);
 	machine_current->irqs_off = flags;
-	machine_point();
+	machine_bare_point();
 }
 
 void might_sleep(void)

@@ -24,6 +24,7 @@ void percpu_ref_exit(struct percpu_ref *ref)
 /* The counts of the CPUs may be what keeps it up until they are in. */
 static void put(struct percpu_ref *ref)
 {
+	weak_mb();
 	if (!--ref->count && !ref->switching)
 		ref->release(ref);
 }
@@ -82,6 +83,9 @@ bool percpu_ref_tryget_live(struct percpu_ref *ref)
 		ref->count++;
 	else
 		this_cpu_inc(*ref->cpu);
+	/* An atomic count, unlike that of a CPU, is a full barrier. */
+	if (live && ref->atomic)
+		weak_mb();
 	rcu_read_unlock();
 	return live;
 }

@@ -67,9 +67,8 @@ void shim_wait_sleep(wait_queue_head_t *queue, u64 until_ns)
 		}
 }
 
-static void wake(wait_queue_head_t *queue, bool all)
+static void wake_queued(wait_queue_head_t *queue, bool all)
 {
-	machine_point();
 	while (queue->nr) {
 		struct thread *thread = queue->thread[0];
 
@@ -78,6 +77,12 @@ static void wake(wait_queue_head_t *queue, bool all)
 		if (!all)
 			break;
 	}
+}
+
+static void wake(wait_queue_head_t *queue, bool all)
+{
+	machine_point();
+	wake_queued(queue, all);
 }
 
 void wake_up(wait_queue_head_t *queue)
@@ -256,20 +261,22 @@ void rcu_read_lock(void)
 		reader[nr_readers].thread = current;
 		reader[nr_readers++].generation = generation;
 	}
-	machine_point();
+	machine_bare_point();
 }
 
 void rcu_read_unlock(void)
 {
 	unsigned int i;
 
-	machine_point();
+	machine_bare_point();
 	if (--current->rcu)
 		return;
 	for (i = 0; reader[i].thread != current; i++)
 		;
 	reader[i] = reader[--nr_readers];
-	wake(&left, true);
+	/* A reader that leaves orders nothing. */
+	machine_bare_point();
+	wake_queued(&left, true);
 }
 
 static bool is_over(u64 of)
@@ -287,7 +294,10 @@ void synchronize_rcu(void)
 	u64 mine = generation++;
 
 	might_sleep();
+	/* No reader sees less than all from before, or stores behind the end. */
+	weak_mb_all();
 	wait_event(left, is_over(mine));
+	weak_mb_all();
 }
 
 static void grace_period(void *argument)

@@ -7,6 +7,25 @@
 
 #define ATOMIC_INIT(value)	{ (value) }
 
+/* The operations themselves, on memory as it is in this build. */
+#ifdef SIM_WEAK
+#define shim_add(p, n)		weak_add(p, sizeof(*(p)), (u64)(n))
+#define shim_add_return(p, n, order) \
+	((typeof(*(p)))weak_add_return(p, sizeof(*(p)), (u64)(n), order))
+#define shim_cmpxchg(p, old, new) \
+	((typeof(*(p)))weak_cmpxchg(p, sizeof(*(p)), (u64)(old), (u64)(new)))
+#else
+#define shim_add(p, n)		((void)(*(p) += (n)))
+#define shim_add_return(p, n, order) (*(p) += (n))
+#define shim_cmpxchg(p, old, new) \
+	({ \
+		typeof(*(p)) _there = *(p); \
+		if (_there == (old)) \
+			*(p) = (new); \
+		_there; \
+	})
+#endif
+
 static inline int atomic_read(const atomic_t *v)
 {
 	machine_point();
@@ -22,13 +41,31 @@ static inline void atomic_set(atomic_t *v, int value)
 static inline void atomic_add(int change, atomic_t *v)
 {
 	machine_point();
-	v->counter += change;
+	shim_add(&v->counter, change);
 }
 
 static inline int atomic_add_return(int change, atomic_t *v)
 {
 	machine_point();
-	return v->counter += change;
+	return shim_add_return(&v->counter, change, WEAK_FULL);
+}
+
+static inline int atomic_add_return_relaxed(int change, atomic_t *v)
+{
+	machine_point();
+	return shim_add_return(&v->counter, change, WEAK_RELAXED);
+}
+
+static inline int atomic_add_return_acquire(int change, atomic_t *v)
+{
+	machine_point();
+	return shim_add_return(&v->counter, change, WEAK_ACQUIRE);
+}
+
+static inline int atomic_add_return_release(int change, atomic_t *v)
+{
+	machine_point();
+	return shim_add_return(&v->counter, change, WEAK_RELEASE);
 }
 
 static inline void atomic_inc(atomic_t *v)
@@ -48,12 +85,13 @@ static inline bool atomic_dec_and_test(atomic_t *v)
 
 static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
 {
+	int was;
+
 	machine_point();
-	if (v->counter == *old) {
-		v->counter = new;
+	was = shim_cmpxchg(&v->counter, *old, new);
+	if (was == *old)
 		return true;
-	}
-	*old = v->counter;
+	*old = was;
 	return false;
 }
 
@@ -66,28 +104,26 @@ static inline s64 atomic64_read(const atomic64_t *v)
 static inline s64 atomic64_add_return(s64 change, atomic64_t *v)
 {
 	machine_point();
-	return v->counter += change;
+	return shim_add_return(&v->counter, change, WEAK_FULL);
 }
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 {
+	s64 was;
+
 	machine_point();
-	if (v->counter == *old) {
-		v->counter = new;
+	was = shim_cmpxchg(&v->counter, *old, new);
+	if (was == *old)
 		return true;
-	}
-	*old = v->counter;
+	*old = was;
 	return false;
 }
 
 #define cmpxchg(p, old, new) \
 	({ \
-		typeof(*(p)) _old = (old), _was; \
+		typeof(*(p)) _old = (old); \
 		machine_point(); \
-		_was = *(p); \
-		if (_was == _old) \
-			*(p) = (new); \
-		_was; \
+		shim_cmpxchg(p, _old, new); \
 	})
 
 #endif

@@ -61,12 +61,30 @@
 		*(volatile typeof(x) *)&(x) = (value); \
 	} while (0)
 
-#define smp_mb()		do { machine_point(); barrier(); } while (0)
-#define smp_rmb()		smp_mb()
-#define smp_wmb()		smp_mb()
+#define shim_barrier(kind) \
+	do { machine_point(); kind(); barrier(); } while (0)
+#define smp_mb()		shim_barrier(weak_mb)
+#define smp_rmb()		shim_barrier(weak_rmb)
+#define smp_wmb()		shim_barrier(weak_wmb)
 #define smp_mb__before_atomic()	smp_mb()
 #define smp_mb__after_atomic()	smp_mb()
+#ifdef SIM_WEAK_CODE
+#define smp_load_acquire(p) \
+	({ \
+		typeof(*(p)) _loaded = READ_ONCE(*(p)); \
+		weak_rmb(); \
+		_loaded; \
+	})
+#define smp_store_release(p, v) \
+	do { \
+		typeof(*(p)) _stored = (v); \
+		shim_point(); \
+		weak_store_release(); \
+		*(volatile typeof(*(p)) *)(p) = _stored; \
+	} while (0)
+#else
 #define smp_load_acquire(p)	READ_ONCE(*(p))
 #define smp_store_release(p, v)	WRITE_ONCE(*(p), v)
+#endif
 
 #endif

@@ -22,8 +22,14 @@ void free_percpu(void *data);
 #define shim_this_cpu(cell) \
 	(*(typeof(cell) *)((char *)&(cell) + \
 			   machine_current->cpu * SHIM_PERCPU_BYTES))
+#ifdef SIM_WEAK
+#define shim_add_this_cpu(cell, n) \
+	weak_add_this_cpu(&(cell), SHIM_PERCPU_BYTES, sizeof(cell), (u64)(n))
+#else
+#define shim_add_this_cpu(cell, n)	((void)(shim_this_cpu(cell) += (n)))
+#endif
 #define this_cpu_add(cell, n) \
-	do { machine_point(); shim_this_cpu(cell) += (n); } while (0)
+	do { machine_bare_point(); shim_add_this_cpu(cell, n); } while (0)
 #define this_cpu_sub(cell, n)	this_cpu_add(cell, -(typeof(cell))(n))
 #define this_cpu_inc(cell)	this_cpu_add(cell, 1)
 #define this_cpu_dec(cell)	this_cpu_sub(cell, 1)

@@ -40,6 +40,8 @@ void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags);
 
 #define spin_lock_irqsave(lock, flags) ((flags) = shim_lock_irqsave(lock))
 
+#define smp_mb__after_spinlock()	smp_mb()
+
 void might_sleep(void);
 
 #endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Litmus tests of the simulated memory: litmus.c has them, litmus_main.c runs them. */
+#ifndef SIM_LITMUS_H
+#define SIM_LITMUS_H
+
+#include "machine.h"
+
+#define LITMUS_PROCESSES	4
+
+/**
+ * struct litmus - a litmus test
+ * @name: its name, as in tools/memory-model/litmus-tests where it is from there
+ * @sometimes: the kernel's memory model allows what @seen looks for
+ * @modelled: and the simulated memory shows it
+ * @process: what each thread does
+ * @seen: whether it has come out so
+ */
+struct litmus {
+	const char *name;
+	bool sometimes, modelled;
+	void (*process[LITMUS_PROCESSES])(void);
+	bool (*seen)(void);
+};
+
+extern const struct litmus litmus_tests[];
+extern const unsigned int litmus_nr;
+/* What the threads have read, as the tests number it: P0's r0 is 00, P1's r2 is 12. */
+extern sim_u64 litmus_r[LITMUS_PROCESSES][4];
+
+/* Make the variables and locks as they are at first. */
+void litmus_begin(void);
+
+#endif
