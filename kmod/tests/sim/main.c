@@ -318,6 +318,53 @@ static void plan_allocation(struct world_plan *plan, sim_u64 seed)
 	plan->nr_ops = plan->nr_ops < 60 ? plan->nr_ops : 60;
 }
 
+/* Small writes and reads to a few blocks, and one event after the other. */
+static void plan_few_blocks(struct world_plan *plan, unsigned int block,
+			    enum world_event event)
+{
+	unsigned int blocks = plan->sectors / block < 5 ?
+			      plan->sectors / block - 1 : 4, i;
+
+	plan->hold_ms = 1;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 0;
+	plan->error_one_in = 0;
+	plan->bad_nr = 0;
+	plan_alone(plan);
+	plan->cut_after = 0;
+	plan->reboot = false;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		op->kind = one_in(4) ? OP_READ : OP_WRITE;
+		op->nowait = false;
+		op->first = (unsigned short)below(blocks * block);
+		op->nr = (unsigned short)(1 + below(block));
+	}
+	plan->nr_events = sizeof(plan->event);
+	memset(plan->event, event, sizeof(plan->event));
+}
+
+/* The mode changes again and again: writes meet the gate while it closes and opens. */
+static void plan_gate(struct world_plan *plan, unsigned int block)
+{
+	plan_few_blocks(plan, block, EVENT_MODE);
+	plan->threads = WORLD_THREADS;
+	plan->depth = 1 + below(3);
+}
+
+/* Suspends, while some held blocks fail and are tried again, and others are in flight. */
+static void plan_quiet(struct world_plan *plan, unsigned int block)
+{
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+
+	plan_few_blocks(plan, block, EVENT_SUSPEND);
+	plan->mode = 2;
+	plan->slow_one_in = 2;
+	plan->bad_first = plan->start + block - lead % block;
+	plan->bad_nr = block * (1 + below(2));
+}
+
 /* What all lives are about, if one thing is asked for. */
 enum focus {
 	FOCUS_NONE,
@@ -326,11 +373,14 @@ enum focus {
 	FOCUS_READS,
 	FOCUS_FLOOD,
 	FOCUS_ALLOCATIONS,
+	FOCUS_GATE,
+	FOCUS_QUIET,
 	FOCUS_KINDS,
 };
 
 static const char *const focus_names[] = { "none", "drops", "memory", "reads",
-					   "flood", "allocations" };
+					   "flood", "allocations", "gate",
+					   "quiet" };
 static enum focus focus;
 
 /* What decides all of a life but the allocation that fails. */
@@ -395,7 +445,11 @@ static void make_plan(struct world_plan *plan, sim_u64 seed, bool first)
 	}
 	if (plan->bad_nr)
 		plan->bad_first = plan->start + hot;
-	if (focus == FOCUS_DROPS || one_in(16))
+	if (focus == FOCUS_GATE)
+		plan_gate(plan, block);
+	else if (focus == FOCUS_QUIET)
+		plan_quiet(plan, block);
+	else if (focus == FOCUS_DROPS || one_in(16))
 		plan_drops(plan, block);
 	else if (focus == FOCUS_MEMORY || one_in(16))
 		plan_memory(plan);
@@ -663,7 +717,7 @@ int main(int argc, char **argv)
 					  STRATEGIES);
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads|flood|allocations] [--strategy random|pct|mixed]\n");
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads|flood|allocations|gate|quiet] [--strategy random|pct|mixed]\n");
 			return 2;
 		}
 	}

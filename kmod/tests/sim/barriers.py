@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Barriers of the engine taken away, each as a change of a copy of its sources, that simulated weak memory must show.
+
+BARRIERS has, by name, the changes as in faults.py. IN_LITMUS are those that a test of sim-litmus shows, which uses that part
+of the engine alone, IN_LIVES those that lives of sim-weak show, with how many lives that takes at most and what they are
+about. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not weaken.
+"""
+
+BARRIERS = {
+    # A writer behind the gate sees the mode that was set while it was closed.
+    "gate-rmb": [("gate.c", "\t\t\tsmp_rmb();\n", "")],
+    # An opener that has seen @unflushed set, and so did not set it, is seen by who clears it.
+    "node-mb": [("node.c", "\t\tsmp_mb();\n", "")],
+    # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
+    "parts-relaxed": [("write.c", "if (atomic_dec_and_test(&io->parts))", "if (!atomic_add_return_relaxed(-1, &io->parts))")],
+    # Whoever ends the last piece of a run sees the errors of the others.
+    "pieces-relaxed": [("write.c", "if (atomic_dec_and_test(&io->pieces))",
+                        "if (!atomic_add_return_relaxed(-1, &io->pieces))")],
+    # Whoever lets a range through sees it as it was registered.
+    "blockers-relaxed": [("block.c", "if (atomic_dec_and_test(&range->io->blockers))",
+                          "if (!atomic_add_return_relaxed(-1, &range->io->blockers))")],
+    # A block is counted as resting behind all that its rest does with work and timer.
+    "rest-mb": [("hold.c", "\tsmp_mb__before_atomic();\n", "")],
+    # The counts of what is held, failed and rests are read in the order in which blocks leave them.
+    "quiet-rmb-held": [("hold.c", "\tsmp_rmb();\n\trest = ", "\trest = ")],
+    "quiet-rmb-idle": [("hold.c", "\tsmp_rmb();\n\trest += ", "\trest += ")],
+    "quiet-rmb-after": [("hold.c", "\tsmp_rmb();\n\treturn held", "\treturn held")],
+    # A read is done with the buffer of a block before it is seen to unpin that.
+    "unpin-release": [("overlay.c", "smp_store_release(&block->pins, block->pins - 1)",
+                       "WRITE_ONCE(block->pins, block->pins - 1)")],
+    "spare-acquire": [("run.c", "smp_load_acquire(&block->pins)", "READ_ONCE(block->pins)")],
+}
+
+IN_LITMUS = {"gate-rmb": "engine: gate and mode", "node-mb": "engine: node and opener"}
+
+IN_LIVES = {"parts-relaxed": (2000, "none")}
+
+NOT_FOUND = {
+    "pieces-relaxed": "two pieces of one run have to end at once, one with an error: in no life tried",
+    "blockers-relaxed": "the locks of the shards, under which the count falls and the range was registered, order the same",
+    "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",
+    "quiet-rmb-held": "a failed block has to end between two loads of a freeze, another be in flight: in no life tried",
+    "quiet-rmb-idle": "a block has to fail between two loads of a freeze, while another block is in flight: in no life tried",
+    "quiet-rmb-after": "cancel_work_sync(), which comes next, is a full barrier",
+    "unpin-release": "half of a copy is late, but in no life tried was the buffer written in that while",
+    "spare-acquire": "only stores and requests follow, and a branch orders those behind the load that it looks at",
+}
