@@ -349,7 +349,7 @@ static bool takes_hard(const struct cpu *cpu)
 static bool takes_soft(const struct cpu *cpu)
 {
 	return !cpu->top || (cpu->top->context == CONTEXT_TASK &&
-			     !cpu->top->irqs_off && !cpu->top->preempt);
+			     !cpu->top->irqs_off);
 }
 
 static bool takes_task(const struct cpu *cpu)
@@ -870,12 +870,10 @@ void *machine_alloc(size_t bytes, size_t align)
 		freed[class].first = chunk->next;
 		memory = (char *)(chunk + 1);
 	} else {
-		/* Aligned to its own size, up to a page, as the slab does. */
+		/* Aligned to its own size, as the slab does. */
 		size_t step = 32UL << class;
 		uintptr_t at = (uintptr_t)arena + sizeof(*chunk);
 
-		if (step > 4096)
-			step = 4096;
 		memory = (char *)((at + step - 1) & ~(step - 1));
 		if (memory + (32UL << class) > arena_end)
 			machine_fail("the simulated machine has no memory left");

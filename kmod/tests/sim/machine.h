@@ -11,7 +11,7 @@
  * Who may go on is what a real machine allows. Each CPU runs the innermost of: a
  * hard interrupt, a soft interrupt, a task. A task leaves its CPU where it sleeps,
  * or where it can be preempted. A hard interrupt comes to a CPU that has interrupts
- * on, a soft interrupt to one that has no interrupt and does not hold a spin lock.
+ * on, a soft interrupt to one that has interrupts on and runs no other one.
  * Devices run beside the CPUs.
  *
  * Time stands while somebody can run, and goes on to the next timer when nobody
@@ -156,6 +156,7 @@ sim_u64 machine_now(void);
  * @argument: its argument
  * @raised: its interrupt has been raised and has not begun; @run clears it
  * @running: the thread that runs it now, or NULL; @run's own
+ * @again: it was raised while it ran; @run's own
  * @place: entry in the machine's list, plus 1; 0: in none
  */
 struct machine_timer {
@@ -165,6 +166,7 @@ struct machine_timer {
 	void *argument;
 	bool raised;
 	const struct thread *running;
+	bool again;
 	unsigned int place;
 };
 

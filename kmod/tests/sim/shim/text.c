@@ -9,24 +9,41 @@
 #include "../shim.h"
 
 int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
-unsigned long long strtoull(const char *text, char **end, int base);
 
 unsigned int shim_nr_logged;
 
 int kstrtoull(const char *text, unsigned int base, unsigned long long *number)
 {
-	char *end;
+	unsigned long long value = 0;
+	const char *first;
 
-	*number = strtoull(text, &end, base);
-	return *text < '0' || *text > '9' || *end ? -EINVAL : 0;
+	if (base != 10)
+		machine_fail("the shim reads numbers of base 10 only");
+	if (*text == '+')
+		text++;
+	for (first = text; *text >= '0' && *text <= '9'; text++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, *text - '0', &value))
+			return -ERANGE;
+	if (text == first)
+		return -EINVAL;
+	if (*text == '\n')
+		text++;
+	if (*text)
+		return -EINVAL;
+	*number = value;
+	return 0;
 }
 
 int kstrtouint(const char *text, unsigned int base, unsigned int *number)
 {
 	unsigned long long large;
+	int ret = kstrtoull(text, base, &large);
 
-	if (kstrtoull(text, base, &large) || large > UINT_MAX)
-		return -EINVAL;
+	if (ret)
+		return ret;
+	if (large > UINT_MAX)
+		return -ERANGE;
 	*number = large;
 	return 0;
 }

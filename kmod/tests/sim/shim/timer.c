@@ -4,14 +4,39 @@
 #include <linux/sched.h>
 #include <linux/timer.h>
 
+/*
+ * Begin to run a timer that was raised. Return: whether it may run; if another CPU
+ * still runs it, it is raised once more at the end of that.
+ */
+static bool begin(struct machine_timer *timer)
+{
+	if (timer->running) {
+		timer->again = true;
+		return false;
+	}
+	timer->raised = false;
+	timer->running = current;
+	return true;
+}
+
+static void end(struct machine_timer *timer)
+{
+	timer->running = NULL;
+	if (!timer->again)
+		return;
+	timer->again = false;
+	timer->raised = true;
+	machine_interrupt(timer->context, "timer", timer->run, timer->argument);
+}
+
 static void run_timer(void *argument)
 {
 	struct timer_list *timer = argument;
 
-	timer->timer.raised = false;
-	timer->timer.running = current;
+	if (!begin(&timer->timer))
+		return;
 	timer->function(timer);
-	timer->timer.running = NULL;
+	end(&timer->timer);
 }
 
 void timer_setup(struct timer_list *timer,
@@ -65,10 +90,11 @@ static void run_hrtimer(void *argument)
 {
 	struct hrtimer *timer = argument;
 
-	timer->timer.raised = false;
-	timer->timer.running = current;
-	timer->function(timer);
-	timer->timer.running = NULL;
+	if (!begin(&timer->timer))
+		return;
+	if (timer->function(timer) != HRTIMER_NORESTART)
+		machine_fail("an hrtimer asks for a restart, which the shim lacks");
+	end(&timer->timer);
 }
 
 void hrtimer_setup(struct hrtimer *timer,

@@ -192,7 +192,7 @@ static int lock_mutex(struct mutex *mutex, bool killable)
 	machine_point();
 	while (mutex->owner) {
 		if (killable && current->killed)
-			return -ERESTARTSYS;
+			return -EINTR;
 		shim_wait_prepare(&mutex->wait);
 		if (mutex->owner)
 			shim_wait_sleep(&mutex->wait, ~0ULL);
@@ -300,12 +300,19 @@ void synchronize_rcu(void)
 	weak_mb_all();
 }
 
+static void call_back(void *argument)
+{
+	struct rcu_head *head = argument;
+
+	head->func(head);
+}
+
 static void grace_period(void *argument)
 {
 	struct rcu_head *head = argument;
 
 	synchronize_rcu();
-	head->func(head);
+	machine_interrupt(CONTEXT_SOFTIRQ, "rcu", call_back, head);
 }
 
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head))

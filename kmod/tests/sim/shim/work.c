@@ -16,6 +16,7 @@ struct workqueue_struct {
 	struct list_head items;
 	const char *name;
 	unsigned int running;
+	unsigned int limit;
 	bool rescuer;
 	bool rescues;
 };
@@ -42,17 +43,27 @@ static bool runs(const struct work_struct *work, work_func_t func)
 	return false;
 }
 
-/* Take an item that may run now off a queue. */
-static struct work_struct *take_of(struct workqueue_struct *wq)
+/* Find the first item of a queue that may run now. */
+static struct work_struct *find_in(struct workqueue_struct *wq)
 {
 	struct work_struct *work;
 
+	if (wq->running >= wq->limit)
+		return NULL;
 	list_for_each_entry(work, &wq->items, entry)
-		if (!runs(work, work->func)) {
-			list_del(&work->entry);
+		if (!runs(work, work->func))
 			return work;
-		}
 	return NULL;
+}
+
+/* Take an item that may run now off a queue. */
+static struct work_struct *take_of(struct workqueue_struct *wq)
+{
+	struct work_struct *work = find_in(wq);
+
+	if (work)
+		list_del(&work->entry);
+	return work;
 }
 
 static void run_item(struct workqueue_struct *wq, struct work_struct *work)
@@ -111,28 +122,11 @@ static struct work_struct *take_any(struct workqueue_struct **from)
 static bool have_item(void)
 {
 	struct workqueue_struct *wq;
-	struct work_struct *work;
 
 	list_for_each_entry(wq, &queues, list)
-		list_for_each_entry(work, &wq->items, entry)
-			if (!runs(work, work->func))
-				return true;
+		if (find_in(wq))
+			return true;
 	return false;
-}
-
-static void worker(void *unused)
-{
-	struct workqueue_struct *wq;
-	struct work_struct *work;
-
-	for (;;) {
-		work = take_any(&wq);
-		if (work) {
-			run_item(wq, work);
-			continue;
-		}
-		wait_event(idle, have_item());
-	}
 }
 
 static void rescuer(void *argument)
@@ -145,6 +139,8 @@ static void rescuer(void *argument)
 	wq->rescues = false;
 	wake_up_all(&ended);
 }
+
+static void worker(void *unused);
 
 /* Have an item run: by an idle worker, a new one, or the rescuer. */
 static void kick(struct workqueue_struct *wq)
@@ -160,10 +156,40 @@ static void kick(struct workqueue_struct *wq)
 	}
 }
 
+/*
+ * Have what is left run by somebody else, before a worker may sleep in an item. An
+ * item may have become free to run only after it was queued.
+ */
+static void kick_others(void)
+{
+	struct workqueue_struct *wq;
+
+	list_for_each_entry(wq, &queues, list)
+		if (!idle.nr && find_in(wq))
+			kick(wq);
+}
+
+static void worker(void *unused)
+{
+	struct workqueue_struct *wq;
+	struct work_struct *work;
+
+	for (;;) {
+		work = take_any(&wq);
+		if (work) {
+			kick_others();
+			run_item(wq, work);
+			continue;
+		}
+		wait_event(idle, have_item());
+	}
+}
+
 void shim_init_work(struct work_struct *work, work_func_t func)
 {
 	work->func = func;
 	work->pending = false;
+	work->disabled = 0;
 }
 
 static void delayed_work_timer(struct timer_list *timer)
@@ -190,6 +216,7 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 		return NULL;
 	INIT_LIST_HEAD(&wq->items);
 	wq->name = name;
+	wq->limit = max_active ? max_active : WQ_MAX_ACTIVE;
 	wq->rescuer = flags & WQ_MEM_RECLAIM;
 	list_add_tail(&wq->list, &queues);
 	return wq;
@@ -206,7 +233,7 @@ void destroy_workqueue(struct workqueue_struct *wq)
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 {
 	machine_point();
-	if (work->pending)
+	if (work->pending || work->disabled)
 		return false;
 	work->pending = true;
 	list_add_tail(&work->entry, &wq->items);
@@ -218,7 +245,7 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
 			unsigned long delay)
 {
 	machine_point();
-	if (work->work.pending)
+	if (work->work.pending || work->work.disabled)
 		return false;
 	work->work.pending = true;
 	work->wq = wq;
@@ -235,16 +262,21 @@ bool schedule_work(struct work_struct *work)
 	return queue_work(system_wq, work);
 }
 
-/* Take an item off its queue, if it is there, and wait until it does not run. */
+/*
+ * Take an item off its queue, if it is there, and wait until it does not run.
+ * Meanwhile nobody can queue it, not even itself.
+ */
 static bool cancel(struct work_struct *work)
 {
 	bool was = work->pending;
 
+	work->disabled++;
 	if (was) {
 		list_del(&work->entry);
 		work->pending = false;
 	}
 	wait_event(ended, !runs(work, work->func));
+	work->disabled--;
 	return was;
 }
 
@@ -260,11 +292,13 @@ bool cancel_delayed_work_sync(struct delayed_work *work)
 	bool was;
 
 	might_sleep();
-	/* Others may queue it meanwhile, and then it is cancelled, too. */
+	work->work.disabled++;
 	was = timer_delete_sync(&work->timer);
 	if (was)
 		work->work.pending = false;
-	return cancel(&work->work) || was;
+	was |= cancel(&work->work);
+	work->work.disabled--;
+	return was;
 }
 
 void shim_work_start(unsigned int workers)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #ifndef SHIM_ERRNO_H
 #define SHIM_ERRNO_H
+#define EINTR		4
 #define EIO		5
 #define ENXIO		6
 #define EAGAIN		11
@@ -8,6 +9,7 @@
 #define EBUSY		16
 #define ENODEV		19
 #define EINVAL		22
+#define ERANGE		34
 #define ETIMEDOUT	110
 #define EINPROGRESS	115
 #define EOPNOTSUPP	95

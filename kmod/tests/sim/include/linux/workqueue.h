@@ -14,6 +14,7 @@ struct work_struct {
 	struct list_head entry;
 	work_func_t func;
 	bool pending;
+	unsigned int disabled;	/* depth of cancel_work_sync() */
 };
 
 struct workqueue_struct;
