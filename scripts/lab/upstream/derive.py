@@ -23,6 +23,8 @@ LIST = "dm-devel@lists.linux.dev"
 
 # Of the module's folder, what a kernel tree does not have.
 DROPPED = {"compat.h", "compat_probes.c", "version.c"}
+# Of kunit's, the suite of the kernel's own interfaces, which says nothing of the target.
+DROPPED_SUITE = "interfaces"
 
 REWRITES = {
     "kmod/target.c": (
@@ -171,11 +173,20 @@ def _objects(folder, pattern):
     return "\n".join(found)
 
 
+def _without_dropped(text):
+    return "\n".join(line for line in text.split("\n") if DROPPED_SUITE not in line)
+
+
 def _kunit_names(text):
     """Return a text with modules and suites named as KUnit names them: by underscores, and files *_kunit.c."""
     text = re.sub(r"dm-align-(\w+)-test\b", r"dm_align_\1_kunit", text)
     text = re.sub(r'"dm-align-(\w+)"', r'"dm_align_\1"', text)
     return re.sub(r"\b(\w+)_test\.o", r"\1_kunit.o", text)
+
+
+def suites():
+    """Return the files of kunit/ that the series has."""
+    return [path for path in sorted((REPO / "kunit").glob("*.[ch]")) if not path.name.startswith(DROPPED_SUITE)]
 
 
 def files(symbols):
@@ -187,11 +198,11 @@ def files(symbols):
     made[f"{DRIVER}/placement.h"] = _placement(symbols)
     made[f"{DRIVER}/Kconfig"] = (REPO / "kmod/Kconfig").read_text()
     made[f"{DRIVER}/Makefile"] = MAKEFILE.format(objects=_objects("kmod", r"^dm-align-y := (?:.*\\\n)*.*$"))
-    for path in sorted((REPO / "kunit").glob("*.[ch]")):
+    for path in suites():
         name = path.name.replace("_test.c", "_kunit.c")
         made[f"{DRIVER}/tests/{name}"] = _kunit_names(_c_file(f"kunit/{path.name}", symbols))
     made[f"{DRIVER}/tests/Makefile"] = TESTS_MAKEFILE.format(
-        objects=_kunit_names(_objects("kunit", r"^(?:obj-.*\n)+\n(?:dm-align.*\n?)+").rstrip("\n")))
+        objects=_kunit_names(_without_dropped(_objects("kunit", r"^(?:obj-.*\n)+\n(?:dm-align.*\n?)+").rstrip("\n"))))
     made[f"{DRIVER}/tests/Kconfig"] = _kunit_names((REPO / "kunit/Kconfig").read_text())
     made[f"{DRIVER}/.kunitconfig"] = (REPO / "kunit/.kunitconfig").read_text()
     manual = rewrite("Documentation/dm-align.rst", (REPO / "Documentation/dm-align.rst").read_text())

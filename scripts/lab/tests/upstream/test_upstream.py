@@ -47,7 +47,7 @@ def test_every_file_of_the_target_and_of_the_suites_is_in_exactly_one_patch(made
     listed = [path for patch in patches.PATCHES for path in patch.files]
     assert sorted(listed) == sorted(made)
     names = {path.name for path in (REPO / "kmod").glob("*.[ch]")} - derive.DROPPED
-    names |= {path.name.replace("_test.c", "_kunit.c") for path in (REPO / "kunit").glob("*.[ch]")}
+    names |= {path.name.replace("_test.c", "_kunit.c") for path in derive.suites()}
     assert names <= {path.rpartition("/")[2] for path in made}
 
 

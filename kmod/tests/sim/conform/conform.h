@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What main.c and runner.c know of each other. */
+#ifndef CONFORM_H
+#define CONFORM_H
+
+/* The name of a case of the suite, from 0 on; NULL after the last one. */
+const char *conform_case(unsigned int number);
+/* Run a case, whose number @argument points to, as the first task of a machine. */
+void conform_run(void *argument);
+
+#endif
