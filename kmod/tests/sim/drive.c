@@ -9,6 +9,7 @@
 #include "drive.h"
 #include "media.h"
 #include "shim.h"
+#include "story.h"
 
 #define MOST_REQUESTS	512
 
@@ -33,8 +34,13 @@ static struct {
 	unsigned int nr;
 	struct thread *thread;
 	wait_queue_head_t tags;
+	bool trims;
 	struct drive_count count;
 } drive;
+
+/* Sectors, as a search sees them. */
+#define NOTED	64U
+static u64 noted[NOTED];
 
 const struct drive_count *drive_count(void)
 {
@@ -59,6 +65,16 @@ static u64 *sector_memory(struct bio *bio, struct bvec_iter *iter,
 	return (u64 *)((char *)page_address(bv.bv_page) + bv.bv_offset);
 }
 
+/* Whether a discard does sector @n; in a search it does all or none. */
+static bool trims(unsigned int n)
+{
+	if (!machine_is_search())
+		return machine_choose(2);
+	if (!n)
+		drive.trims = machine_decide(2);
+	return drive.trims;
+}
+
 /* Do a sector of a request. */
 static void do_sector(struct bio *bio, unsigned int n)
 {
@@ -81,7 +97,7 @@ static void do_sector(struct bio *bio, unsigned int n)
 		media_write(sector, words[0]);
 		break;
 	case REQ_OP_DISCARD:
-		if (machine_choose(2))
+		if (trims(n))
 			media_write(sector, 0);
 		break;
 	case REQ_OP_WRITE_ZEROES:
@@ -132,6 +148,39 @@ static bool step(struct request *request)
 	return true;
 }
 
+static void say_done(const struct bio *bio)
+{
+	machine_say(STORY_DONE, bio_op(bio), bio->bi_iter.bi_sector,
+		    bio_sectors(bio), 0);
+}
+
+/* What the drive could do next. */
+static const void *offer(unsigned int nr)
+{
+	return nr < drive.nr ? drive.request[nr].bio : NULL;
+}
+
+/* Choose a request: a search has chosen already. */
+static struct request *choose_request(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < drive.nr; i++)
+		if (drive.request[i].bio == drive.thread->offered)
+			return &drive.request[i];
+	return &drive.request[machine_choose(drive.nr)];
+}
+
+/* A search needs to know which sectors a request reads or writes. */
+static void note_request(const struct bio *bio)
+{
+	unsigned int from = bio->bi_iter.bi_sector, nr = bio_sectors(bio), i;
+	bool all = bio->bi_opf & REQ_PREFLUSH;
+
+	for (i = all ? 0 : from; i < (all ? NOTED : from + nr); i++)
+		machine_note(&noted[i % NOTED], all || bio_op(bio) != REQ_OP_READ);
+}
+
 static void drive_main(void *unused)
 {
 	bool hung = false;
@@ -153,12 +202,14 @@ static void drive_main(void *unused)
 			machine_sleep("the drive hangs", machine_now() +
 				      1000000ULL * drive.plan->hang_ms);
 		}
-		request = &drive.request[machine_choose(drive.nr)];
+		request = choose_request();
+		note_request(request->bio);
 		if (step(request)) {
 			bio = request->bio;
 			*request = drive.request[--drive.nr];
 			drive.count.requests++;
 			world_count.drive++;
+			say_done(bio);
 			if (drive.plan->cut_after &&
 			    drive.count.requests >= drive.plan->cut_after)
 				machine_stop("cut");
@@ -223,8 +274,8 @@ static void drive_submit(struct bio *bio)
 	if (world_is_suspended())
 		machine_fail("a request comes from a suspended device");
 	count(bio);
-	machine_say("drive: op %llu at %llu + %llu, flags %#llx", bio_op(bio),
-		    bio->bi_iter.bi_sector, bio_sectors(bio), bio->bi_opf >> 8);
+	machine_say(STORY_BELOW, bio_op(bio), bio->bi_iter.bi_sector,
+		    bio_sectors(bio), bio->bi_opf >> 8);
 	bio->bi_status = BLK_STS_OK;
 	if (!drive.mended &&
 	    (is_bad(bio) || machine_chance(plan->error_one_in))) {
@@ -243,6 +294,7 @@ static void drive_submit(struct bio *bio)
 			;
 		drive.count.requests++;
 		world_count.drive++;
+		say_done(bio);
 		bio_endio(bio);
 		return;
 	}
@@ -278,5 +330,8 @@ struct gendisk *drive_new(const struct world_plan *plan)
 	};
 	shim_disk_add("drive", &drive.disk);
 	drive.thread = machine_start(CONTEXT_DEVICE, "drive", drive_main, NULL);
+	drive.thread->offers = offer;
+	/* The order of requests in the array means nothing. */
+	machine_ignore(&drive, sizeof(drive));
 	return &drive.disk;
 }

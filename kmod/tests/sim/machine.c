@@ -7,12 +7,15 @@
  */
 #define _GNU_SOURCE
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 
 #ifdef SIM_ASAN
 #include <sanitizer/asan_interface.h>
@@ -51,15 +54,6 @@ struct cpu {
 	struct thread *top;
 };
 
-struct line {
-	sim_u64 ns;
-	const char *format;
-	sim_u64 figure[4];
-	unsigned int thread;
-	const char *name;
-	int cpu;
-};
-
 static struct machine_options options;
 static struct machine_result result;
 static struct thread threads[MOST_THREADS];
@@ -80,10 +74,15 @@ static struct queue hard, soft;
 static sim_u64 now_ns, next_ns, state[2];
 static struct thread host;
 static char failure[1024];
-static struct line *story;
+static struct machine_line *story;
 static size_t nr_story;
 static size_t allocated;
+/* Of all runs of the process. */
+static sim_u64 all_choices;
 
+/* Orders are searched now; and how often time has gone on meanwhile. */
+static bool explored;
+static unsigned int early;
 /* Points that were granted until the next switch. */
 static int granted;
 
@@ -112,16 +111,50 @@ static sim_u64 split_mix(sim_u64 *from)
 
 unsigned int machine_choose(unsigned int n)
 {
+	if (options.strategy == STRATEGY_SEARCH)
+		return 0;
 	return n < 2 ? 0 : (unsigned int)((next_random() >> 32) * n >> 32);
 }
 
 bool machine_chance(unsigned int one_in)
 {
-	return one_in && !machine_choose(one_in);
+	return options.strategy != STRATEGY_SEARCH && one_in && !machine_choose(one_in);
+}
+
+unsigned int machine_decide(unsigned int n)
+{
+	if (options.strategy == STRATEGY_SEARCH)
+		return explored && n > 1 ? options.search->decide(n) : 0;
+	return machine_choose(n);
+}
+
+bool machine_is_search(void)
+{
+	return options.strategy == STRATEGY_SEARCH;
+}
+
+void machine_explore(bool explore)
+{
+	if (options.strategy == STRATEGY_SEARCH && !explore)
+		options.search->stop();
+	explored = explore;
+}
+
+void machine_note(const void *what, bool write)
+{
+	if (explored && options.strategy == STRATEGY_SEARCH)
+		options.search->note(what, write);
+}
+
+void machine_ignore(const void *from, size_t bytes)
+{
+	if (options.strategy == STRATEGY_SEARCH)
+		options.search->ignore(from, bytes);
 }
 
 sim_u64 machine_now(void)
 {
+	machine_note(&now_ns, false);
 	return now_ns;
 }
 
@@ -283,6 +316,7 @@ static struct thread *thread_take(enum thread_context context,
 	thread->waits_for = NULL;
 	thread->wake_ns = NEVER;
 	thread->nr_held = 0;
+	thread->offers = NULL;
 	thread->name = name;
 	thread->run = run;
 	thread->argument = argument;
@@ -298,7 +332,7 @@ static unsigned int new_priority(void)
 /* Somebody can go on who could not: with priorities, have it seen at the next point. */
 static void look_soon(void)
 {
-	if (options.strategy == STRATEGY_RANDOM)
+	if (options.strategy != STRATEGY_PCT)
 		return;
 	granted -= machine_budget;
 	machine_budget = 0;
@@ -388,6 +422,12 @@ static void fire_timers(void)
 	}
 }
 
+static void note_timer(const void *timer)
+{
+	machine_note(&now_ns, false);
+	machine_note(timer, true);
+}
+
 void machine_timer_set(struct machine_timer *timer, sim_u64 at_ns)
 {
 	weak_mb();
@@ -400,10 +440,12 @@ void machine_timer_set(struct machine_timer *timer, sim_u64 at_ns)
 	timer->at_ns = at_ns;
 	if (at_ns < next_ns)
 		next_ns = at_ns;
+	note_timer(timer);
 }
 
 void machine_timer_clear(struct machine_timer *timer)
 {
+	note_timer(timer);
 	if (!timer->place)
 		return;
 	timers[timer->place - 1] = timers[--nr_timers];
@@ -430,6 +472,8 @@ static void refill(void)
 {
 	if (options.strategy == STRATEGY_RANDOM)
 		machine_budget = 1 + (int)machine_choose(2 * options.mean);
+	else if (options.strategy == STRATEGY_SEARCH)
+		machine_budget = INT_MAX;
 	else
 		machine_budget = is_barred() ? 1 : (int)pct_until_change();
 	granted = machine_budget;
@@ -590,8 +634,91 @@ static struct thread *choose_first(void)
 	return NULL;
 }
 
+static struct machine_candidate candidates[2 * MOST_PENDING];
+static unsigned int nr_candidates;
+
+static void add_candidate(enum machine_kind kind, const void *who,
+			  const void *offer, size_t at)
+{
+	candidates[nr_candidates++] = (struct machine_candidate) {
+		kind, who, offer, (unsigned int)at,
+	};
+}
+
+/* List who could go on. Between waits nobody goes on, so all CPUs are free. */
+static void list_candidates(void)
+{
+	const void *offer;
+	unsigned int nr;
+	size_t i;
+
+	nr_candidates = 0;
+	for (i = 0; i < nr_waiting; i++)
+		add_candidate(MACHINE_TASK, waiting[i], NULL, i);
+	for (i = 0; i < hard.nr; i++)
+		add_candidate(MACHINE_HARD, hard.entry[i].argument, NULL, i);
+	for (i = 0; i < soft.nr; i++)
+		add_candidate(MACHINE_SOFT, soft.entry[i].argument, NULL, i);
+	for (i = 0; i < nr_devices; i++) {
+		if (!devices[i]->offers)
+			add_candidate(MACHINE_DEVICE, devices[i], NULL, i);
+		for (nr = 0; devices[i]->offers &&
+		     (offer = devices[i]->offers(nr)); nr++)
+			add_candidate(MACHINE_DEVICE, devices[i], offer, i);
+	}
+	if (nr_candidates && next_ns != NEVER && explored &&
+	    early < options.search->early)
+		add_candidate(MACHINE_TIME, NULL, NULL, 0);
+}
+
+/* Time goes on: whoever looks at it, or sets a timer, sees it. */
+static void pass_time(void)
+{
+	early++;
+	machine_note(&now_ns, true);
+	now_ns = next_ns;
+	fire_timers();
+}
+
+/* Choose as a search has it. Return: NULL if nobody can go on. */
+static struct thread *choose_searched(void)
+{
+	const struct machine_candidate *picked;
+	struct thread *thread;
+
+	do {
+		list_candidates();
+		if (!nr_candidates)
+			return NULL;
+		picked = &candidates[!explored ? 0 :
+				     options.search->pick(candidates,
+							  nr_candidates)];
+		if (picked->kind == MACHINE_TIME)
+			pass_time();
+	} while (picked->kind == MACHINE_TIME);
+	switch (picked->kind) {
+	case MACHINE_TASK:
+		thread = place_task(picked->at, 0);
+		break;
+	case MACHINE_HARD:
+		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard, 0,
+				      picked->at);
+	case MACHINE_SOFT:
+		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft, 0,
+				      picked->at);
+	default:
+		thread = devices[picked->at];
+		thread->offered = picked->offer;
+		break;
+	}
+	machine_note(thread, true);
+	return thread;
+}
+
 static struct thread *choose(void)
 {
+	if (options.strategy == STRATEGY_SEARCH)
+		return choose_searched();
 	return options.strategy == STRATEGY_RANDOM ? choose_random() :
 						     choose_first();
 }
@@ -599,6 +726,8 @@ static struct thread *choose(void)
 static void leave(void)
 {
 	weak_leave();
+	if (options.strategy == STRATEGY_SEARCH)
+		options.search->stop();
 	go_to(&host);
 	abort();
 }
@@ -639,8 +768,11 @@ void machine_switch(void)
 
 	weak_leave();
 	for (;;) {
-		result.choices++;
-		now_ns += CHOICE_NS;
+		all_choices++;
+		if (++result.choices == options.most_choices)
+			machine_stop("given up");
+		if (options.strategy != STRATEGY_SEARCH)
+			now_ns += CHOICE_NS;
 		if (has_haste() && now_ns < next_ns)
 			now_ns = next_ns;
 		if (now_ns >= next_ns)
@@ -651,6 +783,7 @@ void machine_switch(void)
 		weak_mb_all();
 		if (next_ns == NEVER)
 			leave();
+		machine_note(&now_ns, true);
 		now_ns = next_ns;
 		if (now_ns > MOST_NS && !result.failure)
 			machine_fail("hang: somebody has waited for two hours");
@@ -672,6 +805,7 @@ void machine_sleep(const void *waits_for, sim_u64 until_ns)
 	thread->waits_for = waits_for;
 	thread->wake_ns = until_ns;
 	if (until_ns != NEVER) {
+		note_timer(thread);
 		thread->place = (unsigned int)nr_sleepers;
 		sleepers[nr_sleepers++] = thread;
 		if (until_ns < next_ns)
@@ -690,9 +824,22 @@ void machine_sleep(const void *waits_for, sim_u64 until_ns)
 	machine_switch();
 }
 
+void machine_yield(void)
+{
+	struct thread *thread = machine_current;
+
+	if (options.strategy != STRATEGY_SEARCH)
+		return;
+	cpus[thread->cpu].top = NULL;
+	thread->cpu = -1;
+	make_runnable(thread);
+	machine_switch();
+}
+
 void machine_wake(struct thread *thread)
 {
 	weak_mb();
+	machine_note(thread, true);
 	if (thread->state != THREAD_SLEEPS)
 		return;
 	if (thread->wake_ns != NEVER) {
@@ -759,22 +906,32 @@ void machine_say(const char *format, sim_u64 a, sim_u64 b, sim_u64 c,
 		return;
 	if (!story)
 		story = calloc(STORY_LINES, sizeof(*story));
-	story[nr_story++ % STORY_LINES] = (struct line) {
+	story[nr_story++ % STORY_LINES] = (struct machine_line) {
 		now_ns, format, { a, b, c, d },
 		machine_current->id, machine_current->name,
 		machine_current->cpu,
 	};
 }
 
+/* Lines that are no longer kept. */
+static size_t lost_lines(void)
+{
+	return nr_story > STORY_LINES ? nr_story - STORY_LINES : 0;
+}
+
+const struct machine_line *machine_line(size_t nr)
+{
+	nr += lost_lines();
+	return nr < nr_story ? &story[nr % STORY_LINES] : NULL;
+}
+
 void machine_tell(void *file, size_t last)
 {
-	size_t from = nr_story > STORY_LINES ? nr_story - STORY_LINES : 0, i;
+	const struct machine_line *line;
+	size_t kept = nr_story - lost_lines();
+	size_t i = last && kept > last ? kept - last : 0;
 
-	if (last && nr_story - from > last)
-		from = nr_story - last;
-	for (i = from; i < nr_story; i++) {
-		const struct line *line = &story[i % STORY_LINES];
-
+	for (; (line = machine_line(i)); i++) {
 		fprintf(file, "%14.6f ms  cpu %2d  %3u %-10s ",
 			(double)line->ns / 1e6, line->cpu, line->thread,
 			line->name);
@@ -807,6 +964,59 @@ void machine_stop(const char *why)
 	leave();
 	abort();
 }
+
+#ifndef SIM_ASAN
+/* A bad access is a violation as any other; ASan has more to say of one. */
+static void bad_access(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (machine_current == &host)
+		abort();
+	machine_fail("a bad access to %p, signal %d", info->si_addr, signal);
+}
+
+/* A thread that passes no point for so long never will. */
+static void no_point(int signal)
+{
+	static sim_u64 last;
+
+	(void)signal;
+	if (machine_current != &host && all_choices == last)
+		machine_fail("a thread goes round without end: %s",
+			     machine_current->name);
+	last = all_choices;
+}
+
+static void catch_signals(void)
+{
+	static const struct itimerval often = {
+		.it_interval = { .tv_usec = 300000 },
+		.it_value = { .tv_usec = 300000 },
+	};
+	const struct sigaction look = {
+		.sa_handler = no_point,
+		.sa_flags = SA_ONSTACK | SA_NODEFER | SA_RESTART,
+	};
+	static char stack[64 * 1024];
+	const stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	const struct sigaction action = {
+		.sa_sigaction = bad_access,
+		.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER,
+	};
+	static bool caught;
+
+	if (caught)
+		return;
+	caught = true;
+	sigaltstack(&other, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+	sigaction(SIGILL, &action, NULL);
+	sigaction(SIGFPE, &action, NULL);
+	sigaction(SIGVTALRM, &look, NULL);
+	setitimer(ITIMER_VIRTUAL, &often, NULL);
+}
+#endif
 
 /*
  * Memory: blocks of powers of two from one arena at a fixed address, so that
@@ -926,6 +1136,34 @@ size_t machine_size(const void *memory)
 #endif
 }
 
+bool machine_is_on_stack(const void *at)
+{
+	const char *stack = machine_current->stack;
+
+	return (const char *)at >= stack &&
+	       (const char *)at < stack + STACK_BYTES;
+}
+
+/* All static data of the engine, the shim and the world. */
+extern char __start_sim_data[], __stop_sim_data[];
+
+bool machine_is_shared(const void *at)
+{
+	const char *of = at;
+	size_t i;
+
+	if (of >= __start_sim_data && of < __stop_sim_data)
+		return true;
+#ifndef SIM_ASAN
+	if (of >= (const char *)MACHINE_ARENA_AT && of < arena_end)
+		return true;
+#endif
+	for (i = 0; i < nr_threads; i++)
+		if (of >= threads[i].stack && of < threads[i].stack + STACK_BYTES)
+			return true;
+	return false;
+}
+
 size_t machine_leaked(void)
 {
 	return allocated;
@@ -961,9 +1199,14 @@ void machine_reset(const struct machine_options *wanted)
 	sim_u64 seed = wanted->seed;
 	size_t i;
 
+#ifndef SIM_ASAN
+	catch_signals();
+#endif
 	options = *wanted;
 	state[0] = split_mix(&seed);
 	state[1] = split_mix(&seed);
+	explored = false;
+	early = 0;
 	granted = 0;
 	machine_budget = 0;
 	if (options.strategy == STRATEGY_PCT)
@@ -988,11 +1231,6 @@ void machine_reset(const struct machine_options *wanted)
 	machine_current = &host;
 	memory_reset();
 	weak_reset(options.cpus);
-}
-
-sim_u64 machine_choices(void)
-{
-	return result.choices;
 }
 
 struct machine_result machine_run(void (*first)(void *argument),

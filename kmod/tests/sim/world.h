@@ -94,6 +94,7 @@ enum world_event {
  * @nr_ops: number of @op
  * @threads: number of threads
  * @depth: requests in flight of a thread
+ * @power: in a search, the power may be cut at any time
  * @streams: most requests of a thread go on where its last one has ended
  * @flood: all threads but the first repeat their requests until that is done
  */
@@ -117,6 +118,7 @@ struct world_plan {
 	struct world_op op[WORLD_OPS];
 	unsigned int nr_ops, threads, depth;
 	bool streams, flood;
+	bool power;
 };
 
 /**
@@ -125,9 +127,11 @@ struct world_plan {
  * @drive: requests of the drive
  * @events: events of the administrator
  * @writes: numbers of writes that are taken
+ * @outcome: sum of hashes of what each request of a world ended with and found, and
+ *	of the ledger at its end
  */
 struct world_count {
-	sim_u64 ops, drive, events, writes;
+	sim_u64 ops, drive, events, writes, outcome;
 };
 
 /* main.c's: it outlives a world. */

@@ -7,6 +7,7 @@
 #include "decide.h"
 #include "trace.h"
 #include "../shim.h"
+#include "../story.h"
 
 int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
 
@@ -78,6 +79,5 @@ void trace_align_rmw(dev_t dev, u64 block, unsigned int how,
 {
 	if (how == RMW_LOST)
 		world_lost(dev, block);
-	machine_say("block %llu: %llu touches resolved as %llu", block, touches,
-		    how, 0);
+	machine_say(STORY_RESOLVED, block, touches, how, 0);
 }

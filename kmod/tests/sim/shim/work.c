@@ -88,6 +88,23 @@ static void run_item(struct workqueue_struct *wq, struct work_struct *work)
 	wake_up(&idle);
 }
 
+/* Have a search choose between the queues that have an item. */
+static struct work_struct *take_searched(struct workqueue_struct **from)
+{
+	struct workqueue_struct *wq;
+	unsigned int nr = 0;
+
+	list_for_each_entry(wq, &queues, list)
+		nr += !!find_in(wq);
+	nr = machine_decide(nr);
+	list_for_each_entry(wq, &queues, list)
+		if (find_in(wq) && !nr--) {
+			*from = wq;
+			return take_of(wq);
+		}
+	return NULL;
+}
+
 /* Find an item of any queue, from a random one on. */
 static struct work_struct *take_any(struct workqueue_struct **from)
 {
@@ -95,6 +112,8 @@ static struct work_struct *take_any(struct workqueue_struct **from)
 	struct work_struct *work;
 	unsigned int nr = 0;
 
+	if (machine_is_search())
+		return take_searched(from);
 	list_for_each_entry(wq, &queues, list)
 		nr++;
 	nr = machine_choose(nr);

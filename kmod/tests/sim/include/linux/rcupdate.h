@@ -8,6 +8,7 @@
 void rcu_read_lock(void);
 void rcu_read_unlock(void);
 void synchronize_rcu(void);
+void shim_rcu_ignore(void);
 void call_rcu(struct rcu_head *head, void (*func)(struct rcu_head *head));
 
 #define rcu_assign_pointer(p, v)	smp_store_release(&(p), v)

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include "life.h"
+#include "oracle.h"
+#include "plan.h"
+
+/* Measured: points that a world has for each of its requests, about. */
+#define POINTS_OF_OP	140U
+
+struct world_count world_count;
+enum life_strategy life_strategy;
+void (*life_told)(void);
+
+/* All static data of the engine and of the shim, as they were at the start. */
+extern char __start_sim_data[], __stop_sim_data[];
+static char *pristine;
+
+/*
+ * Copy all of it. ASan keeps zones between variables that nobody may touch, a copy of
+ * which does no harm.
+ */
+static void __attribute__((no_sanitize("address", "undefined"), noinline))
+copy_data(char *to, const char *from)
+{
+	size_t bytes = (size_t)(__stop_sim_data - __start_sim_data);
+
+#ifdef SIM_ASAN
+	while (bytes--)
+		((volatile char *)to)[bytes] = from[bytes];
+#else
+	memcpy(to, from, bytes);
+#endif
+}
+
+void life_init(void)
+{
+	pristine = malloc((size_t)(__stop_sim_data - __start_sim_data));
+	copy_data(pristine, __start_sim_data);
+}
+
+/* What is on the medium must be what the oracle allows. */
+static void judge_medium(void *argument)
+{
+	const struct world_plan *plan = argument;
+	unsigned int i;
+
+	for (i = 0; i < MEDIA_SECTORS; i++) {
+		sim_u64 tag = media_read(i);
+
+		if (i >= plan->start &&
+		    i < plan->start + plan->sectors + plan->twin)
+			oracle_survived(i - plan->start, tag);
+		else if (tag)
+			machine_fail("sector %u of the drive, which is not the target's, has %#llx",
+				     i, tag);
+	}
+	machine_stop("judged");
+}
+
+/* A reboot has written all that was held: as if it were read now. */
+static void judge_reboot(void *argument)
+{
+	const struct world_plan *plan = argument;
+	sim_u64 now = oracle_now();
+	unsigned int i;
+
+	oracle_stopped();
+	for (i = 0; i < plan->sectors + plan->twin; i++)
+		oracle_found(i, now, media_read(plan->start + i));
+	machine_stop("judged");
+}
+
+static bool has_priorities(sim_u64 seed)
+{
+	return life_strategy == LIFE_PCT ||
+	       (life_strategy == LIFE_MIXED && seed % 2);
+}
+
+/* Run the machine of a world, from its first task on. */
+static struct machine_result run(void (*first)(void *argument),
+				 struct life_world *world)
+{
+	struct machine_result result;
+
+	copy_data(__start_sim_data, pristine);
+	machine_reset(&world->machine);
+	result = machine_run(first, &world->plan);
+	if (world->machine.keep_story && life_told)
+		life_told();
+	if (!result.failure && !result.why)
+		result.failure = "hang: nobody can go on, and requests have not ended";
+	return result;
+}
+
+static void make_world(struct life_script *script, unsigned int i, sim_u64 seed)
+{
+	struct life_world *world = &script->world[i];
+	sim_u64 own = plan_life(seed) * LIFE_WORLDS + i;
+
+	if (i)
+		world->plan = script->world[i - 1].plan;
+	plan_make(&world->plan, seed, !i);
+	world->machine = (struct machine_options) {
+		.seed = own, .cpus = 1 + own % MACHINE_CPUS,
+		/* By priorities a flood keeps the drain from running, lawfully. */
+		.strategy = has_priorities(plan_life(seed)) && !world->plan.flood ?
+			    STRATEGY_PCT : STRATEGY_RANDOM,
+		.mean = 1U << (own >> 8) % 6,
+		.depth = 2 + (1U << (own >> 4) % 6),
+		.steps = POINTS_OF_OP * world->plan.nr_ops,
+	};
+	script->nr = i + 1;
+}
+
+/* Run a world and look at what it leaves. Return: the violation, or NULL. */
+static const char *live(struct life_script *script, unsigned int i, bool made,
+			sim_u64 seed, struct life *life)
+{
+	struct life_world *world = &script->world[i];
+	bool errors = world->plan.error_one_in || world->plan.bad_nr;
+	struct machine_result result;
+
+	if (!i)
+		oracle_reset(world->plan.sectors);
+	/* Once a life has errors, what it leaves may be of them. */
+	oracle_gives_up |= errors;
+	life->worlds = i + 1;
+	result = run(world_main, world);
+	life->hash = life->hash * 31 + result.hash;
+	life->choices += result.choices;
+	if (result.failure || !strcmp(result.why, "given up"))
+		return result.failure;
+	if (made) {
+		world->cut = !strcmp(result.why, "done") ? CUT_ALL :
+			     (enum media_cut)plan_chance(CUT_KINDS);
+		world->cut_seed = plan_life(seed) + i;
+	}
+	if (!strcmp(result.why, "reboot") && !errors) {
+		struct machine_result judged = run(judge_reboot, world);
+
+		if (judged.failure)
+			return judged.failure;
+	}
+	life->cuts++;
+	media_cut(!strcmp(result.why, "done") ? CUT_ALL : world->cut,
+		  world->cut_seed);
+	return run(judge_medium, world).failure;
+}
+
+static void begin(void)
+{
+	media_reset();
+	oracle_gives_up = false;
+	world_count.writes = 0;
+}
+
+struct life life_of_seed(sim_u64 seed, struct life_script *script,
+			 bool keep_story)
+{
+	struct life life = { 0 };
+	unsigned int i;
+
+	begin();
+	plan_begin(seed);
+	for (i = 0; i < LIFE_WORLDS; i++) {
+		make_world(script, i, seed);
+		script->world[i].machine.keep_story = keep_story;
+		life.failure = live(script, i, true, seed, &life);
+		if (life.failure || !plan_chance(3))
+			break;
+	}
+	return life;
+}
+
+struct life life_of_script(struct life_script *script, bool keep_story)
+{
+	struct life life = { 0 };
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < script->nr && !life.failure; i++) {
+		script->world[i].machine.keep_story = keep_story;
+		life.failure = live(script, i, false, 0, &life);
+	}
+	return life;
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "media.h"
+#include "plan.h"
+
+/* Chance of the plans, apart from that of the machine. */
+static sim_u64 plan_state;
+enum plan_focus plan_focus;
+
+void plan_begin(sim_u64 seed)
+{
+	plan_state = plan_life(seed);
+}
+
+unsigned int plan_chance(unsigned int n)
+{
+	sim_u64 z = plan_state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	z ^= z >> 31;
+	return (unsigned int)((z >> 32) * n >> 32);
+}
+
+static bool one_in(unsigned int n)
+{
+	return !plan_chance(n);
+}
+
+/* Have a request go to the twin; its first blocks are used most. */
+static void plan_twin_op(const struct world_plan *plan, struct world_op *op,
+			 unsigned int block)
+{
+	op->twin = true;
+	op->first = (unsigned short)plan_chance(plan->twin < 3 * block ?
+					  plan->twin : 3 * block);
+	if (op->nr > plan->twin - op->first)
+		op->nr = (unsigned short)(plan->twin - op->first);
+}
+
+static void plan_op(const struct world_plan *plan, struct world_op *op,
+		    unsigned int hot, unsigned int block)
+{
+	/* Writes are most of it; a few blocks are used by all. */
+	static const unsigned char kinds[] = {
+		OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE,
+		OP_READ, OP_READ, OP_READ, OP_FUA, OP_FLUSH, OP_FLUSH_FUA,
+		OP_DISCARD, OP_ZEROES,
+	};
+	unsigned int lead = (plan->start + block -
+			     (plan->offset >> 9)) % block;
+	const struct world_op *last = NULL, *other;
+
+	memset(op, 0, sizeof(*op));
+	op->thread = (unsigned char)plan_chance(plan->threads);
+	for (other = op; other-- > plan->op && !last;)
+		if (other->thread == op->thread && other->kind != OP_FLUSH)
+			last = other;
+	op->kind = kinds[plan_chance(sizeof(kinds))];
+	if (op->kind == OP_ZEROES && !plan->zeroes)
+		op->kind = OP_WRITE;
+	op->pieces = (unsigned char)(one_in(3) ? 1 + plan_chance(4) : 1);
+	op->plug = one_in(4);
+	op->wait = one_in(4);
+	op->nowait = one_in(20);
+	if (op->kind == OP_FLUSH)
+		return;
+	op->first = (unsigned short)(hot + plan_chance(3 * block));
+	switch (plan_chance(8)) {
+	case 0:		/* whole blocks */
+		op->first = (unsigned short)(op->first -
+					     (op->first + lead) % block);
+		op->nr = (unsigned short)(block * (1 + plan_chance(3)));
+		break;
+	case 1:
+		op->nr = (unsigned short)(1 + plan_chance(4 * block));
+		break;
+	default:
+		op->nr = (unsigned short)(1 + plan_chance(block));
+		break;
+	}
+	/* A stream goes on where it has ended. */
+	if (plan->streams && last && !one_in(5)) {
+		op->first = (unsigned short)(last->first + last->nr);
+		op->kind = last->kind;
+	}
+	if (op->first > plan->sectors - 1)
+		op->first = (unsigned short)plan_chance(plan->sectors);
+	if (op->nr > plan->sectors - op->first)
+		op->nr = (unsigned short)(plan->sectors - op->first);
+	if (op->kind == OP_ZEROES && op->nr > plan->zeroes)
+		op->nr = (unsigned short)plan->zeroes;
+	if (plan->has_twin && one_in(3))
+		plan_twin_op(plan, op, block);
+}
+
+/* No second target. */
+static void plan_alone(struct world_plan *plan)
+{
+	unsigned int i;
+
+	plan->stacked = false;
+	plan->has_twin = false;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		op->twin = false;
+		if (op->kind == OP_FLUSH)
+			continue;
+		op->first = (unsigned short)(op->first % plan->sectors);
+		if (op->nr > plan->sectors - op->first)
+			op->nr = (unsigned short)(plan->sectors - op->first);
+	}
+}
+
+/*
+ * Writes over a boundary with a bad block in front of it, and an administrator who
+ * gives up what failed, again and again: what is held of a write fails while its
+ * other part is in flight.
+ */
+static void plan_drops(struct world_plan *plan, unsigned int block)
+{
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+	unsigned int edge = 2 * block - lead % block, i;
+
+	if (plan->sectors < 4 * block)
+		return;
+	plan->mode = 2;
+	plan->hold_ms = 1;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 0;
+	plan_alone(plan);
+	plan->bad_first = plan->start + edge - block;
+	plan->bad_nr = block;
+	plan->slow_one_in = 2;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		if (op->kind != OP_WRITE && op->kind != OP_READ)
+			continue;
+		op->first = (unsigned short)(edge - 1 - plan_chance(block - 1));
+		op->nr = (unsigned short)(edge - op->first + 1 +
+					  plan_chance(block - 1));
+		op->nowait = false;
+	}
+	plan->nr_events = sizeof(plan->event);
+	memset(plan->event, EVENT_DROP_FAILED, sizeof(plan->event));
+}
+
+/*
+ * Reads across many held blocks, and hardly any memory: a read is taken in part.
+ * Nothing else goes wrong, so that the ledger must be exact at the end.
+ */
+static void plan_memory(struct world_plan *plan)
+{
+	unsigned int i;
+
+	plan->mode = 2;
+	plan->hold_ms = 500;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 3;
+	plan_alone(plan);
+	plan->error_one_in = 0;
+	plan->bad_nr = 0;
+	plan->cut_after = 0;
+	plan->reboot = false;
+	plan->nr_events = 0;
+	for (i = 0; i < plan->nr_ops; i++)
+		plan->op[i].nowait = false;
+}
+
+/*
+ * Reads and writes of two blocks, and many flushes: reads are in flight below
+ * while what they have pinned is written, and written again.
+ */
+static void plan_reads(struct world_plan *plan, unsigned int block)
+{
+	static const unsigned char kinds[] = {
+		OP_READ, OP_READ, OP_READ, OP_WRITE, OP_WRITE, OP_FUA, OP_FLUSH,
+	};
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+	unsigned int edge = 2 * block - lead % block, i;
+
+	if (plan->sectors < 4 * block)
+		return;
+	plan->mode = 2;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 0;
+	plan_alone(plan);
+	plan->error_one_in = 0;
+	plan->bad_nr = 0;
+	plan->slow_one_in = 2;
+	plan->nr_events = 0;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+		bool whole = one_in(8);
+
+		op->kind = kinds[plan_chance(sizeof(kinds))];
+		op->nowait = false;
+		op->plug = false;
+		op->first = (unsigned short)(edge - (whole ? block :
+						     plan_chance(block)));
+		op->nr = (unsigned short)(whole ? block : 1 + plan_chance(block));
+		if (op->kind == OP_FLUSH) {
+			op->first = 0;
+			op->nr = 0;
+		}
+	}
+}
+
+/*
+ * Writers without end on blocks that are soon too many to be held, whole blocks
+ * among them, against one thread that writes a part of a block and flushes it.
+ */
+static void plan_flood(struct world_plan *plan, unsigned int block)
+{
+	static const unsigned char kinds[] = {
+		OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_FLUSH,
+	};
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+	unsigned int edge = block - lead % block, i;
+
+	if (plan->sectors < 16 * block)
+		return;
+	plan->mode = 2;
+	plan->max_blocks = 8 + plan_chance(24);
+	plan->nowait_one_in = 0;
+	plan_alone(plan);
+	plan->error_one_in = 0;
+	plan->bad_first = plan->start + edge + 6 * block;
+	plan->bad_nr = one_in(2) ? 6 * block : 0;
+	plan->slow_one_in = 0;
+	plan->tags = 256;
+	plan->cut_after = 0;
+	plan->reboot = false;
+	plan->nr_events = 0;
+	plan->threads = WORLD_THREADS;
+	plan->depth = 16;
+	plan->flood = true;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		memset(op, 0, sizeof(*op));
+		op->pieces = 1;
+		/* Each has some: nobody repeats nothing. */
+		op->thread = (unsigned char)(i % plan->threads);
+		op->kind = kinds[plan_chance(sizeof(kinds))];
+		op->first = (unsigned short)(edge + block * (1 + plan_chance(12)));
+		op->nr = (unsigned short)block;
+		if (one_in(2)) {
+			op->first = (unsigned short)(op->first +
+						     plan_chance(block - 1));
+			op->nr = 1;
+		}
+		if (!op->thread) {
+			op->kind = i / plan->threads % 2 ? OP_FLUSH : OP_WRITE;
+			op->first = (unsigned short)edge;
+			op->nr = 1;
+			op->wait = true;
+		}
+		if (op->kind == OP_FLUSH) {
+			op->first = 0;
+			op->nr = 0;
+		}
+	}
+}
+
+/*
+ * Lives that differ only in which allocation fails: one of all that may not sleep,
+ * and one in so many lives none.
+ */
+#define ALLOCATIONS	256U
+
+static void plan_allocation(struct world_plan *plan, sim_u64 seed)
+{
+	plan->nowait_one_in = 0;
+	plan->nowait_nth = (unsigned int)(seed % ALLOCATIONS);
+	plan->nr_ops = plan->nr_ops < 60 ? plan->nr_ops : 60;
+}
+
+/* Small writes and reads to a few blocks, and one event after the other. */
+static void plan_few_blocks(struct world_plan *plan, unsigned int block,
+			    enum world_event event)
+{
+	unsigned int blocks = plan->sectors / block < 5 ?
+			      plan->sectors / block - 1 : 4, i;
+
+	plan->hold_ms = 1;
+	plan->max_blocks = 64;
+	plan->nowait_one_in = 0;
+	plan->error_one_in = 0;
+	plan->bad_nr = 0;
+	plan_alone(plan);
+	plan->cut_after = 0;
+	plan->reboot = false;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		op->kind = one_in(4) ? OP_READ : OP_WRITE;
+		op->nowait = false;
+		op->first = (unsigned short)plan_chance(blocks * block);
+		op->nr = (unsigned short)(1 + plan_chance(block));
+	}
+	plan->nr_events = sizeof(plan->event);
+	memset(plan->event, event, sizeof(plan->event));
+}
+
+/* The mode changes again and again: writes meet the gate while it closes and opens. */
+static void plan_gate(struct world_plan *plan, unsigned int block)
+{
+	plan_few_blocks(plan, block, EVENT_MODE);
+	plan->threads = WORLD_THREADS;
+	plan->depth = 1 + plan_chance(3);
+}
+
+/* Suspends, while some held blocks fail and are tried again, and others are in flight. */
+static void plan_quiet(struct world_plan *plan, unsigned int block)
+{
+	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
+
+	plan_few_blocks(plan, block, EVENT_SUSPEND);
+	plan->mode = 2;
+	plan->slow_one_in = 2;
+	plan->bad_first = plan->start + block - lead % block;
+	plan->bad_nr = block * (1 + plan_chance(2));
+}
+
+/* What decides all of a life but the allocation that fails. */
+sim_u64 plan_life(sim_u64 seed)
+{
+	return plan_focus == FOCUS_ALLOCATIONS ? seed / ALLOCATIONS : seed;
+}
+
+void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
+{
+	static const unsigned int physical[] = { 4096, 4096, 4096, 1024, 2048,
+						 8192, 16384 };
+	unsigned int block, i, hot;
+
+	if (first) {
+		memset(plan, 0, sizeof(*plan));
+		plan->physical = physical[plan_chance(7)];
+		plan->offset = one_in(4) ? 512 * plan_chance(plan->physical / 512) : 0;
+		plan->start = one_in(2) ? plan_chance(64) : 0;
+		plan->sectors = 64 + plan_chance(MEDIA_SECTORS - 64 - plan->start);
+		if (one_in(6) && plan->sectors > 128) {
+			plan->twin = 16 + plan_chance(plan->sectors / 2);
+			plan->sectors -= plan->twin;
+		}
+	}
+	block = plan->physical / 512;
+	plan->mode = one_in(8) ? 0 : one_in(3) ? 1 : 2;
+	plan->max_blocks = one_in(3) ? 1 + plan_chance(8) : 64;
+	plan->hold_ms = one_in(2) ? 1 + plan_chance(20) : 500;
+	plan->max_sectors = one_in(4) ? block * (2 + plan_chance(4)) : 2048;
+	plan->zeroes = one_in(3) ? 0 : one_in(3) ? block + plan_chance(block) : 1024;
+	plan->workers = 1 + plan_chance(6);
+	plan->stacked = one_in(8);
+	plan->has_twin = plan->twin && !plan->stacked;
+	plan->flood = false;
+	plan->nowait_one_in = one_in(3) ? 2 + plan_chance(30) : 0;
+	plan->nth = one_in(16) ? 1 + plan_chance(12) : 0;
+	plan->error_one_in = one_in(4) ? 5 + plan_chance(100) : 0;
+	plan->bad_nr = one_in(6) ? 1 + plan_chance(3 * block) : 0;
+	plan->bad_first = plan_chance(MEDIA_SECTORS);
+	plan->inline_end = one_in(4);
+	plan->slow_one_in = one_in(2) ? 0 : 1 + plan_chance(100);
+	plan->hang_at = one_in(16) ? 1 + plan_chance(100) : 0;
+	plan->hang_ms = 1000 * (1 + plan_chance(60));
+	plan->tags = one_in(4) ? 1 + plan_chance(4) : 256;
+	plan->threads = 1 + plan_chance(WORLD_THREADS);
+	plan->depth = 1 + plan_chance(16);
+	plan->streams = one_in(3);
+	plan->nr_ops = 20 + plan_chance(WORLD_OPS - 20);
+	plan->cut_after = one_in(2) ? 1 + plan_chance(plan->nr_ops) : 0;
+	plan->reboot = !plan->cut_after && one_in(8);
+	plan->nr_events = plan->bad_nr ? 4 + plan_chance(12) : one_in(2) ? plan_chance(12) : 0;
+	for (i = 0; i < plan->nr_events; i++)
+		plan->event[i] = plan->bad_nr && one_in(2) ?
+				 EVENT_DROP_FAILED :
+				 (unsigned char)plan_chance(EVENT_KINDS);
+	hot = plan_chance(plan->sectors);
+	for (i = 0; i < plan->nr_ops; i++) {
+		if (one_in(50))
+			hot = plan_chance(plan->sectors);
+		plan_op(plan, &plan->op[i], hot, block);
+	}
+	if (plan->bad_nr)
+		plan->bad_first = plan->start + hot;
+	if (plan_focus == FOCUS_GATE)
+		plan_gate(plan, block);
+	else if (plan_focus == FOCUS_QUIET)
+		plan_quiet(plan, block);
+	else if (plan_focus == FOCUS_DROPS || one_in(16))
+		plan_drops(plan, block);
+	else if (plan_focus == FOCUS_MEMORY || one_in(16))
+		plan_memory(plan);
+	else if (plan_focus == FOCUS_READS || one_in(16))
+		plan_reads(plan, block);
+	else if (plan_focus == FOCUS_FLOOD || one_in(64))
+		plan_flood(plan, block);
+	if (plan_focus == FOCUS_ALLOCATIONS)
+		plan_allocation(plan, seed);
+}

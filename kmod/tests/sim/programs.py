@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds of the simulation, with a change of the engine or without, and their runs."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from lab.pace import patience
+from sim.faults import FAULTS
+
+HERE = Path(__file__).resolve().parent
+KMOD = HERE.parent.parent
+CLEAN, VIOLATION, USAGE = 0, 1, 2
+# Seconds of processor time that a test may take; about 20 lives take a tenth of a second.
+LIMIT = 300
+
+
+def make(out, linux, *variables):
+    return subprocess.run(["make", "-s", "-C", HERE, f"OUT={out}", f"LINUX={linux}", *variables], capture_output=True,
+                          text=True, timeout=patience(LIMIT), check=False)
+
+
+def sim(out, *options, program="sim"):
+    """Return the status and the output of a run."""
+    done = subprocess.run([out / "bin" / program, *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=patience(LIMIT), check=False)
+    return done.returncode, done.stdout
+
+
+def copy_of_the_code(folder):
+    """Return a folder with all sources of the target as they are, for changes."""
+    folder.mkdir()
+    for path in KMOD.glob("*.[ch]"):
+        (folder / path.name).symlink_to(path)
+    return folder
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert text.count(old) == 1, f"{path.name} has {text.count(old)} times: {old}"
+    path.unlink()
+    path.write_text(text.replace(old, new))
+
+
+def build_with_fault(built, linux, folder, fault, *variables):
+    """Return the folder of a build of the engine with a deliberate fault."""
+    kmod = copy_of_the_code(folder / "kmod")
+    for file, old, new in FAULTS[fault]:
+        change(kmod / file, old, new)
+    out = folder / "out"
+    shutil.copytree(built, out, symlinks=True)
+    done = make(out, linux, f"KMOD={kmod}", *variables)
+    assert done.returncode == 0, done.stderr[-8000:]
+    return out

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""All orders of few operations: no order breaks a promise, the reduction leaves out no outcome, and faults are found."""
+
+import re
+
+import pytest
+
+from lab.plugins import extent
+from sim.programs import CLEAN, USAGE, VIOLATION, build_with_fault, make, sim
+
+PROGRAM = "sim-accesses"
+# Sets that are small enough to be searched without any reduction: mode, operations.
+COMPARED = [("pad", "partial"), ("coalesce", "partial"), ("coalesce", "partial partial"), ("pad", "partial cut"),
+            ("coalesce", "whole flush"), ("report", "mode partial"), ("pad", "read whole"), ("coalesce", "fua cut")]
+# Each fault, and a set that finds it.
+FOUND = [("touch-joins-write", "pad", "partial fua"), ("range-overtakes-read", "pad", "partial whole"),
+         ("read-not-pinned", "coalesce", "partial read"), ("fua-held", "coalesce", "fua cut")]
+
+
+@pytest.fixture(scope="session")
+def searching(built, linux):
+    """Return the folder of a build that sees accesses, too."""
+    done = make(built, linux, "ACCESSES=1")
+    assert done.returncode == 0, done.stderr[-8000:]
+    return built
+
+
+def search(out, *options, expect=CLEAN):
+    status, output = sim(out, "--exhaustive", *options, program=PROGRAM)
+    assert status == expect, output[-4000:]
+    return output
+
+
+def covered(output):
+    """Return the figures of the line of the coverage, by what they count."""
+    line = re.search(r"^exhaustive: (.*)$", output, re.M)[1]
+    names = "sets not to the end|sets|orders|choices|outcomes|cut off"
+    return {name: int(number) for number, name in re.findall(rf"(\d+) ({names})", line)}
+
+
+def outcomes(output):
+    return re.findall(r": \d+ orders, (\d+ outcomes, [0-9a-f]{16})$", output, re.M)
+
+
+def test_no_order_of_two_operations_breaks_a_promise(searching):
+    figures = covered(search(searching, "--few", "--exhaustive=2"))
+    assert figures["sets"] == 28 and figures["sets not to the end"] == figures["cut off"] == 0
+    assert figures["orders"] > 1000 and figures["outcomes"] > 28
+
+
+@pytest.mark.parametrize("mode,operations", COMPARED)
+def test_the_reduction_leaves_out_no_outcome(searching, mode, operations):
+    found = {option: search(searching, "--mode", mode, "--set", operations, *option) for option in [(), ("--full",)]}
+    assert outcomes(found[()]) == outcomes(found[("--full",)])
+    assert covered(found[()])["orders"] <= covered(found[("--full",)])["orders"]
+    assert not any(covered(output)["sets not to the end"] for output in found.values())
+
+
+def test_a_reduction_that_leaves_out_too_much_is_noticed(searching):
+    """Taken for readings, writes of two steps never depend on each other."""
+    reduced, loose = (search(searching, "--mode", "coalesce", "--set", "partial partial", *option)
+                      for option in [(), ("--loose",)])
+    assert outcomes(reduced) != outcomes(loose)
+
+
+def test_no_order_of_a_known_race_breaks_a_promise(searching):
+    """Of the larger ones a slice; without --most each is searched to its end."""
+    status, output = sim(searching, "--scenario", "all", "--most", 300, program=PROGRAM)
+    assert status == CLEAN, output[-4000:]
+    assert covered(output)["sets"] == 11 and covered(output)["cut off"] == 0
+
+
+def test_parts_have_all_sets_once(searching):
+    whole = covered(search(searching, "--few", "--exhaustive=1"))
+    parts = [covered(search(searching, "--few", "--exhaustive=1", "--part", f"{part}/3")) for part in range(3)]
+    assert {name: sum(part[name] for part in parts) for name in whole} == whole
+
+
+@pytest.mark.parametrize("fault,mode,operations", [FOUND[0], *(extent.only_all("other faults are found alike", *row)
+                                                               for row in FOUND[1:])])
+def test_a_fault_is_found_and_told(searching, linux, tmp_path, fault, mode, operations):
+    out = build_with_fault(searching, linux, tmp_path, fault, "ACCESSES=1")
+    output = search(out, "--mode", mode, "--set", operations, expect=VIOLATION)
+    assert re.search(rf"^{operations} in mode {mode}, order \d+: ", output, re.M)
+    assert re.search(r"^ +us  thread 0 ", output, re.M) and len(output.splitlines()) > 5
+    assert search(searching, "--mode", mode, "--set", operations)
+
+
+@pytest.mark.parametrize("options", [["--set", "nothing"], ["--part", "3/3"], ["--part", "x"], ["--exhaustive=0"],
+                                     ["--exhaustive=9"], ["--scenario", "none"]])
+def test_bad_arguments_end_with_status_2(searching, options):
+    search(searching, *options, expect=USAGE)
