@@ -239,6 +239,12 @@ static void count(const struct bio *bio)
 		}
 		break;
 	case REQ_OP_WRITE:
+		drive.count.written += bio->bi_iter.bi_size;
+		if (first < end)
+			drive.count.block_bytes += ((end - 1) / block -
+						    first / block + 1) *
+						   plan->physical;
+		fallthrough;
 	case REQ_OP_WRITE_ZEROES:
 		if (first == end)
 			break;

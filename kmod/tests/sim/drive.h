@@ -12,11 +12,13 @@
  * @reads: reads that did not come from above the targets
  * @read_bytes: their bytes
  * @partial: physical blocks that writes and write-zeroes covered in part
+ * @written: bytes of writes
+ * @block_bytes: bytes of the physical blocks that writes touched
  * @requests: all requests
  * @again: requests that were sent back, as all tags were in use
  */
 struct drive_count {
-	u64 reads, read_bytes, partial, requests, again;
+	u64 reads, read_bytes, partial, written, block_bytes, requests, again;
 };
 
 /* Make the drive of a plan; it is dm_get_device()'s "drive". */

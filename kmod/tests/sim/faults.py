@@ -80,6 +80,22 @@ FAULTS = {
     "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
     "allocation-leaks": [("block.c", "\t\tkfree(block);\n\t\treturn NULL;\n\t}\n\tblock->number",
                           "\t\treturn NULL;\n\t}\n\tblock->number")],
+    "class-counted-as-other": [("write.c", "ledger_inc(ledger, writes_tail_only);", "ledger_inc(ledger, writes_head_only);")],
+    "latency-of-all-misaligned": [("write.c", "latency[!!io->nr_touches]", "latency[1]")],
+    "status-mixed-up": [("target.c", "READ_ONCE(at->blocks.max), atomic_read(&at->blocks.nr),",
+                         "atomic_read(&at->blocks.nr), READ_ONCE(at->blocks.max),")],
+    "held-bytes-not-counted": [("hold.c", "s64 change = (s64)hold_sectors(block) - before;",
+                                "s64 change = (s64)before - before;")],
+    "first-touch-merged": [("block.c", "block_how(status, block->known, block->has_read, 0);",
+                            "block_how(status, block->known, block->has_read, 1);")],
+    "known-for-ever": [("block.c", "\tif (left < MAX_JIFFY_OFFSET)\n", "\tif (left > MAX_JIFFY_OFFSET)\n")],
+    "flush-keeps-known": [("target.c", "TASK_KILLABLE);\n\t\tblocks_forget(at);\n\t} else if", "TASK_KILLABLE);\n\t} else if")],
+    "message-with-more-words": [("target.c", "} else if (argc == 1 && !strcasecmp(argv[0], \"drop_failed\")) {",
+                                    "} else if (!strcasecmp(argv[0], \"drop_failed\")) {")],
+    "cache-gained-unseen": [("node.c", "if (cached && !node->cached)", "if (cached && node->cached)")],
+    "one-sleep-ends-both": [("notify.c", "\tsleeps &= ~kind;\n", "\tsleeps = 0 * kind;\n")],
+    "chunk-not-looked-at": [("target.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
+    "epoch-stays": [("node.c", "\t\t\tnode->epoch++;\n", "\t\t\tnode->epoch = 1;\n")],
     # Faults that the simulation has found, as they were.
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
@@ -105,6 +121,10 @@ FOCUS = {
     "read-of-shown-not-mapped": "reads",
     "read-shows-and-forgets": "reads",
     "read-shows-too-early": "reads",
+    "cache-gained-unseen": "tables",
+    "chunk-not-looked-at": "tables",
+    "epoch-stays": "tables",
+    "one-sleep-ends-both": "tables",
 }
 
 NOT_FOUND = {

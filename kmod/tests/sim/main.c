@@ -27,7 +27,7 @@ static size_t story_lines;
 
 static const char *const focus_names[] = { "none", "drops", "memory", "reads",
 					   "flood", "allocations", "gate",
-					   "quiet" };
+					   "quiet", "tables" };
 static const char *const strategy_names[] = { "random", "pct", "mixed" };
 
 static double seconds(void)
@@ -259,7 +259,7 @@ static void parse(int argc, char **argv)
 			accesses_loose = true;
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads|flood|allocations|gate|quiet] [--strategy random|pct|mixed] [--output FILE]\n"
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables] [--strategy random|pct|mixed] [--output FILE]\n"
 				"       sim --seed N --shrink [--output FILE]\n"
 				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
 				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--part I/N] [--most N] [--full | --loose]\n"

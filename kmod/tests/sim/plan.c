@@ -388,6 +388,7 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	}
 	if (plan->bad_nr)
 		plan->bad_first = plan->start + hot;
+	plan->tables = plan_focus == FOCUS_TABLES;
 	if (plan_focus == FOCUS_GATE)
 		plan_gate(plan, block);
 	else if (plan_focus == FOCUS_QUIET)

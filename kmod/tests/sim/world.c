@@ -10,7 +10,9 @@
 #include <linux/suspend.h>
 
 #include "align.h"
+#include "answers.h"
 #include "drive.h"
+#include "figures.h"
 #include "media.h"
 #include "oracle.h"
 #include "shim.h"
@@ -42,6 +44,7 @@ struct user {
  * struct request - a request of a user
  * @write: what the oracle knows of it
  * @began: when it began, of a read or a flush
+ * @began_ns: when it was sent
  * @requests: requests of the drive then
  * @times: how often what is held may have been given up until then
  * @number: number in the world
@@ -53,6 +56,7 @@ struct request {
 	struct world_op op;
 	struct oracle_write write;
 	u64 began;
+	u64 began_ns;
 	u64 requests;
 	unsigned int times;
 	unsigned int ended;
@@ -87,6 +91,7 @@ static struct {
 	unsigned int held;	/* blocks, as the story has last said */
 	bool exact;		/* the ledger has seen all, and no table changed */
 	struct sent sent;
+	struct figures figures;	/* of the device that the users have */
 } world;
 
 void world_lost(dev_t dev, u64 block)
@@ -325,8 +330,15 @@ static void request_end(struct bio *bio)
 			     drive_count()->requests - request->requests);
 	note_time(request->number, true);
 	note_outcome(id_of(request), bio->bi_status);
-	if (!request->op.twin)
+	if (!request->op.twin) {
 		note_end(&request->op, bio->bi_status);
+		figures_note(&world.figures, &request->op,
+			     bio->bi_status == BLK_STS_AGAIN,
+			     request->began_ns);
+	}
+	if (world.exact)
+		figures_glance(&world.figures,
+			       shim_md_target(world.md)->private);
 	check_error(request);
 	request_check(request);
 	world_count.ops++;
@@ -442,6 +454,7 @@ static void request_send(struct user *user, const struct world_op *op)
 
 	request->user = user;
 	request->op = *op;
+	request->began_ns = machine_now();
 	request->requests = drive_count()->requests;
 	user->requests = request->requests;
 	request->times = world.times;
@@ -621,8 +634,16 @@ static void send_number(struct mapped_device *md, char *name,
 	char text[16];
 
 	put_number(text, number);
+	if (number > world.figures.most_blocks && strcmp(name, "hold_ms"))
+		world.figures.most_blocks = number;
 	if (send_message(md, name, text))
 		machine_fail("message %s %s is refused", name, text);
+	if (md != world.md)
+		return;
+	if (!strcmp(name, "hold_ms"))
+		world.figures.hold_ms = number;
+	else
+		world.figures.max_blocks = number;
 }
 
 static void pause(unsigned int most_us)
@@ -670,6 +691,7 @@ static void do_event(enum world_event event)
 		if (shim_md_suspend(world.md))
 			machine_fail("a suspend fails");
 		world.suspended = true;
+		world.figures.suspends++;
 		/* In seconds the target would try what failed once more. */
 		pause(machine_choose(4) ? 1000 : 20000000);
 		/* This has the drain look for something to write. */
@@ -694,8 +716,12 @@ static void do_event(enum world_event event)
 		drops_end();
 		break;
 	case EVENT_MODE:
+		if (md == world.md)
+			world.figures.modes = true;
 		if (send_message(md, "mode", (char *)mode_names[mode]))
 			break;
+		if (md == world.md)
+			world.figures.mode = mode;
 		if (mode != 2 && count_held(md))
 			machine_fail("in mode %s %u blocks are held",
 				     mode_names[mode], count_held(md));
@@ -765,6 +791,7 @@ static void check_ledger(void)
 	CHECK(discards, sent->discards);
 	CHECK(write_zeroes, sent->zeroes);
 	CHECK(rmw_expected, sent->touches);
+	figures_check(&world.figures, at, world.lower, world.twin);
 	if (world.lower || world.twin)
 		return;
 	CHECK(pad_reads, drive->reads);
@@ -809,6 +836,42 @@ static void wait_unasked(struct mapped_device *md)
 			     at->blocks.nr_held);
 }
 
+/* Without any request, what is known of blocks is forgotten by itself. */
+static void wait_unknown(struct mapped_device *md)
+{
+	const struct align_target *at = shim_md_target(md)->private;
+	unsigned int i;
+
+	for (i = 0; i < 300 && atomic_read(&at->blocks.nr); i++)
+		machine_sleep("known blocks", machine_now() + 1000000000ULL);
+	if (atomic_read(&at->blocks.nr))
+		machine_fail("%d blocks are in memory for 300 s, and no request is in flight",
+			     atomic_read(&at->blocks.nr));
+}
+
+/* Behind the message flush nothing is held, and nothing known of what was written. */
+static void forget(struct user *user)
+{
+	const struct align_target *at = shim_md_target(world.md)->private;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		struct world_op op = {
+			.kind = OP_WRITE, .pieces = 1, .nr = 1,
+			.first = machine_choose(world.plan->sectors),
+		};
+
+		if (!has_no_room(user, &op))
+			request_send(user, &op);
+	}
+	wait_event(user->wait, !user->in_flight);
+	if (send_message(world.md, "flush", NULL))
+		machine_fail("held blocks cannot be written to a good drive");
+	if (atomic_read(&at->blocks.nr))
+		machine_fail("%d blocks are in memory behind the message flush",
+			     atomic_read(&at->blocks.nr));
+}
+
 /* All requests have ended: the last words of a world. */
 static void finish(void)
 {
@@ -817,14 +880,14 @@ static void finish(void)
 	machine_explore(false);
 	drive_mend();
 	wait_unasked(world.md);
-	if (world.lower)
+	wait_unknown(world.md);
+	if (world.lower) {
 		wait_unasked(world.lower);
+		wait_unknown(world.lower);
+	}
 	if (world.twin)
 		wait_unasked(world.twin);
-	if (world.lower)
-		send_message(world.md, "flush", NULL);
-	if (send_message(world.md, "flush", NULL))
-		machine_fail("held blocks cannot be written to a good drive");
+	forget(user);
 	if (world.lower && send_message(world.lower, "flush", NULL))
 		machine_fail("held blocks below cannot be written to a good drive");
 	if (world.twin && send_message(world.twin, "flush", NULL))
@@ -876,6 +939,17 @@ static void reboot(void)
 							 "late reboot");
 }
 
+/* A world without devices of its own. */
+static void ask_and_stop(struct gendisk *drive)
+{
+	answers_ask(drive);
+	shim_module_exit();
+	shim_work_stop();
+	if (machine_leaked())
+		machine_fail("%zu bytes of memory leak", machine_leaked());
+	machine_stop("done");
+}
+
 static void cut_power(void *unused)
 {
 	machine_stop("cut");
@@ -896,16 +970,24 @@ static void ignore_memory(void)
 void world_main(void *argument)
 {
 	const struct world_plan *plan = argument;
+	struct gendisk *drive;
 	unsigned int i;
 
 	world.plan = plan;
 	world.exact = true;
+	world.figures = (struct figures) {
+		.plan = plan, .mode = plan->mode,
+		.max_blocks = plan->max_blocks, .hold_ms = plan->hold_ms,
+		.most_blocks = plan->max_blocks,
+	};
 	shim_faults.nowait_one_in = plan->nowait_one_in;
 	shim_faults.nowait_nth = plan->nowait_nth;
 	shim_work_start(plan->workers);
-	drive_new(plan);
+	drive = drive_new(plan);
 	if (shim_module_init())
 		machine_fail("the module is not loaded");
+	if (plan->tables)
+		ask_and_stop(drive);
 	if (plan->stacked) {
 		world.lower = shim_md_new("lower", 2);
 		start_device(world.lower, "drive", plan->start, plan->sectors);

@@ -74,6 +74,7 @@ enum world_event {
  * @zeroes: the drive's limit for write-zeroes, sectors; 0: it takes none
  * @workers: workers in the machine's pool
  * @stacked: the device is a second target above the first, which is in @mode
+ * @tables: tables and messages are asked for, and no request is sent
  * @nowait_one_in: faults of memory
  * @nowait_nth: the allocation that may not sleep, of all in the world, that fails;
  *	0: none
@@ -106,6 +107,7 @@ struct world_plan {
 	unsigned int max_sectors, zeroes;
 	unsigned int workers;
 	bool stacked;
+	bool tables;
 	unsigned int nowait_one_in, nowait_nth, nth, error_one_in;
 	unsigned int bad_first, bad_nr;
 	bool inline_end;

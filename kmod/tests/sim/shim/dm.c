@@ -142,6 +142,7 @@ int dm_get_device(struct dm_target *ti, const char *path, fmode_t mode,
 	if (!*dev)
 		return -ENOMEM;
 	(*dev)->bdev = disks[i].disk->part0;
+	memcpy((*dev)->name, path, strlen(path) + 1);
 	disks[i].disk->openers++;
 	return 0;
 }

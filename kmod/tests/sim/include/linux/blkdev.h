@@ -30,6 +30,8 @@ struct queue_limits {
 struct request_queue {
 	struct queue_limits limits;
 	bool mq;
+	bool flash;
+	bool zoned;
 };
 
 struct device {
@@ -137,8 +139,8 @@ static inline dev_t disk_devt(struct gendisk *disk)
 	return disk->dev;
 }
 
-#define bdev_is_zoned(bdev)	((void)(bdev), false)
-#define bdev_rot(bdev)		((void)(bdev), true)
+#define bdev_is_zoned(bdev)	(bdev_get_queue(bdev)->zoned)
+#define bdev_rot(bdev)		(!bdev_get_queue(bdev)->flash)
 #define disk_to_dev(disk)	(&(disk)->device)
 #define device_is_registered(d)	((d)->registered)
 

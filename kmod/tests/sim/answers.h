@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the target answers to table lines, messages and ioctls, and how it shows
+ * itself to layers above. No request is sent.
+ */
+#ifndef SIM_ANSWERS_H
+#define SIM_ANSWERS_H
+
+#include <linux/blkdev.h>
+
+/* Ask for tables above @drive, whose limits are changed for that, and for more. */
+void answers_ask(struct gendisk *drive);
+
+#endif
