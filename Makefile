@@ -102,6 +102,10 @@ sim:  ## the engine itself in simulated worlds, behind the last seed of these so
 	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
 	@$(PYTHON) -m lab.proof.lives $(OUT)/bin/sim --seconds $(SIM_SECONDS) $(if $(SIM_SEED),--seed $(SIM_SEED))
 
+sim-mutants:  ## mutants of the engine by rules, which lives there must kill; an hour [MUTANTS_ARGS="--jobs 2 --update"]
+	@scripts/setup venv
+	$(PYTHON) -m lab.mutants $(MUTANTS_ARGS)
+
 SOAK_MINUTES ?= 30
 
 soak:  ## the sector model on random configurations [SOAK_MINUTES=30] [SOAK_SEED=N]
@@ -214,4 +218,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup sim soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup sim sim-mutants soak test test-tools uninstall upstream
