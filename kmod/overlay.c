@@ -23,6 +23,8 @@
  *     came before that was held find the range's bytes below, those that came
  *     behind find the held ones. So a read that ends while that goes on, which
  *     blocks->nr_over tells, takes what is held at this moment, pinned or not.
+ *
+ * What a read has found of a write that fails afterwards may be undone.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -143,14 +145,20 @@ static void overlay_held(const struct align_io *io)
 		struct align_shard *shard = &at->blocks.shard[i];
 		struct align_block *block;
 		unsigned long flags;
+		u64 from = first;
 
-		spin_lock_irqsave(&shard->lock, flags);
-		block = next_held(at, block_at_or_above(shard, first), start, end);
-		while (block) {
-			block_copy_to_read(io, block, block_for_reads(block));
-			block = next_held(at, block_following(block), start, end);
-		}
-		spin_unlock_irqrestore(&shard->lock, flags);
+		/* Each block for itself: a read may cover many. */
+		do {
+			spin_lock_irqsave(&shard->lock, flags);
+			block = next_held(at, block_at_or_above(shard, from),
+					  start, end);
+			if (block) {
+				block_copy_to_read(io, block,
+						   block_for_reads(block));
+				from = block->number + 1;
+			}
+			spin_unlock_irqrestore(&shard->lock, flags);
+		} while (block);
 	}
 }
 
@@ -257,10 +265,11 @@ int overlay_map_read(struct align_io *io)
 	else
 		ledger_inc(at->ledger, reads);
 	ledger_add(at->ledger, read_bytes, (stop - start) << SECTOR_SHIFT);
+	/* The memory of the rest is not this bio's. */
+	io->read_iter = bio->bi_iter;
 	if (!io->nr_pins)
 		return DM_MAPIO_REMAPPED;
 	ledger_inc(at->ledger, reads_overlaid);
-	io->read_iter = bio->bi_iter;
 	if (sectors < stop - start)
 		return DM_MAPIO_REMAPPED;
 	/* All of it is held. */
