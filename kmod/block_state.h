@@ -19,7 +19,7 @@ enum block_state {
 	BLOCK_IS_PASS,
 	BLOCK_IS_HELD,
 	BLOCK_IS_KNOWN,
-};
+} __packed;	/* With BLOCK_MAX_VECS a block fits into 512 bytes. */
 
 /**
  * struct block_run - neighbouring blocks that are read or written as one
@@ -104,18 +104,18 @@ struct align_block {
 	bool over;
 	bool failed;
 	bool gone;
+	bool held_data;
 	struct align_placement place;
+	u16 row;
 	blk_status_t pass_status;
 	unsigned int blockers;
 	unsigned int waiting;
 	unsigned int passing;
 	unsigned int pins;
+	unsigned int held;
 	struct list_head touches;
 	struct list_head next;
 	struct list_head list;
-	unsigned int held;
-	bool held_data;
-	u16 row;
 	struct list_head by_age;
 	u64 seq;
 	u64 held_ns;

@@ -7,7 +7,7 @@ set -eu
 # Print a definition, from the matching line to its end.
 take()
 {
-	text=$(sed -n "/$2/,/^};/p" "$1")
+	text=$(sed -n "/$2/,/^}.*;/p" "$1" | sed "s/^} __packed;/};/")
 	[ -n "$text" ] || { echo "kernel_enums.sh: $1 has no \"$2\"" >&2; exit 1; }
 	printf '%s\n' "$text"
 }

@@ -165,6 +165,16 @@ void machine_unspin(const void *waits_for);
 /* What may not sleep here, and why; NULL if it may. */
 const char *machine_atomic(void);
 
+/* Whether CPUs see stores of each other late: weak.h. */
+static inline bool machine_is_weak(void)
+{
+#ifdef SIM_WEAK
+	return true;
+#else
+	return false;
+#endif
+}
+
 /* Virtual time, ns; and a timer that raises an interrupt. */
 sim_u64 machine_now(void);
 
