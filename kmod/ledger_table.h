@@ -101,7 +101,7 @@ LEDGER_COUNTER(rmw_avoided_superseded, COUNTER, "touches",
 LEDGER_COUNTER(touches_held, COUNTER, "touches",
 	       "partial touches acknowledged as soon as they were copied")
 LEDGER_COUNTER(reads_overlaid, COUNTER, "bios",
-	       "reads that took bytes that were held")
+	       "reads, or parts of reads, that took bytes that were held")
 LEDGER_COUNTER(blocks_delayed, COUNTER, "blocks",
 	       "blocks whose read waited for a write that was on its way")
 LEDGER_COUNTER(flushes_failed, COUNTER, "bios",
