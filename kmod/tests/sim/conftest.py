@@ -4,7 +4,7 @@
 import pytest
 
 from lab.linux import kernels
-from sim.programs import make
+from sim.programs import build
 
 
 @pytest.fixture(scope="session")
@@ -15,7 +15,4 @@ def linux():
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, linux):
     """Return the folder of a build."""
-    out = tmp_path_factory.mktemp("sim")
-    done = make(out, linux)
-    assert done.returncode == 0, done.stderr[-8000:]
-    return out
+    return build(tmp_path_factory.mktemp("sim"), linux)

@@ -20,6 +20,13 @@ def make(out, linux, *variables):
                           text=True, timeout=patience(LIMIT), check=False)
 
 
+def build(out, linux, *variables):
+    """Build, and return the folder."""
+    done = make(out, linux, *variables)
+    assert done.returncode == 0, done.stderr[-8000:]
+    return out
+
+
 def sim(out, *options, program="sim"):
     """Return the status and the output of a run."""
     done = subprocess.run([out / "bin" / program, *map(str, options)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -42,13 +49,16 @@ def change(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-def build_with_fault(built, linux, folder, fault, *variables):
-    """Return the folder of a build of the engine with a deliberate fault."""
+def build_with_changes(built, linux, folder, changes, *variables):
+    """Return the folder of a build of the engine with changes: (file, text, what takes its place)."""
     kmod = copy_of_the_code(folder / "kmod")
-    for file, old, new in FAULTS[fault]:
+    for file, old, new in changes:
         change(kmod / file, old, new)
     out = folder / "out"
     shutil.copytree(built, out, symlinks=True)
-    done = make(out, linux, f"KMOD={kmod}", *variables)
-    assert done.returncode == 0, done.stderr[-8000:]
-    return out
+    return build(out, linux, f"KMOD={kmod}", *variables)
+
+
+def build_with_fault(built, linux, folder, fault, *variables):
+    """Return the folder of a build of the engine with a deliberate fault."""
+    return build_with_changes(built, linux, folder, FAULTS[fault], *variables)

@@ -8,14 +8,12 @@ faults are found.
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
-from lab.pace import patience
 from lab.plugins import extent
 from sim.faults import FAULTS, FOCUS, NOT_FOUND, RARE
-from sim.programs import CLEAN, HERE, KMOD, LIMIT, USAGE, build_with_fault, change, copy_of_the_code, make, sim
+from sim.programs import CLEAN, HERE, KMOD, USAGE, build, build_with_fault, change, copy_of_the_code, make, sim
 
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 PARTS = 2
@@ -54,11 +52,8 @@ def test_a_mixed_life_has_the_strategy_of_its_seed(built):
 
 @pytest.mark.check_all("lives without ASan and UBSan")
 def test_a_life_goes_its_way_without_a_bad_access(tmp_path, linux):
-    done = make(tmp_path, linux, "SANITIZE=1")
-    assert done.returncode == 0, done.stderr[-8000:]
-    done = subprocess.run([tmp_path / "bin" / "sim-sanitize", "--seed", str(FIRST), "--lives", "200"], capture_output=True,
-                          text=True, timeout=patience(LIMIT), check=False)
-    assert done.returncode == CLEAN, (done.stdout + done.stderr)[-8000:]
+    status, output = sim(build(tmp_path, linux, "SANITIZE=1"), "--seed", FIRST, "--lives", 200, program="sim-sanitize")
+    assert status == CLEAN, output[-8000:]
 
 
 def faults():

@@ -5,51 +5,31 @@ says and no weaker, and barriers that are taken away are missed.
 
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from lab.linux import kernels
-from lab.pace import patience
 from lab.plugins import extent
 from sim.barriers import BARRIERS, IN_LITMUS, IN_LIVES, NOT_FOUND
-from sim.test_sim import CLEAN, LIMIT, change, copy_of_the_code, make
+from sim.programs import CLEAN, VIOLATION, build, build_with_changes, sim
 
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 LIVES = 300
 PARTS = 5
 # Runs of each litmus test; one that must show and has not is run 20 times as often.
 RUNS = 3000
-VIOLATION = 1
 LINE = re.compile(r"(?P<name>.*?) +(?P<verdict>Never|Sometimes) +(?P<left_out>left out)? +(?P<seen>\d+) of (?P<runs>\d+)")
 
 
 @pytest.fixture(scope="module")
-def source():
-    return kernels.fetch_source(kernels.USUAL)
-
-
-@pytest.fixture(scope="module")
-def weak(tmp_path_factory, source):
+def weak(tmp_path_factory, linux):
     """Return the folder of a build with weak memory."""
-    out = tmp_path_factory.mktemp("weak")
-    done = make(out, source, "WEAK=1")
-    assert done.returncode == 0, done.stderr[-8000:]
-    return out
-
-
-def run(out, program, *options):
-    """Return the status and the output of a program of a build."""
-    done = subprocess.run([out / "bin" / program, *map(str, options)], capture_output=True, text=True, timeout=patience(LIMIT),
-                          check=False)
-    return done.returncode, done.stdout
+    return build(tmp_path_factory.mktemp("weak"), linux, "WEAK=1")
 
 
 def litmus(out):
     """Return, by name of the litmus test, the words of its line."""
-    status, output = run(out, "sim-litmus", FIRST, RUNS)
+    status, output = sim(out, FIRST, RUNS, program="sim-litmus")
     assert status == CLEAN, output
     return {words["name"]: words for words in map(LINE.fullmatch, output.splitlines())}
 
@@ -62,24 +42,25 @@ def table(weak):
 @pytest.mark.parametrize("focus", ["none", "gate", "quiet", "reads"])
 def test_no_life_with_weak_memory_breaks_a_promise(weak, focus):
     lives = LIVES if focus == "none" else LIVES // 3
-    status, output = run(weak, "sim-weak", "--seed", FIRST, "--lives", lives, "--focus", focus)
+    status, output = sim(weak, "--seed", FIRST, "--lives", lives, "--focus", focus, program="sim-weak")
     assert status == CLEAN, output[-4000:]
 
 
 @pytest.mark.check_all("hundreds of lives with weak memory")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_no_life_of_thousands_breaks_a_promise(weak, part):
-    status, output = run(weak, "sim-weak", "--seed", FIRST + 4000 * part, "--lives", 4000)
+    status, output = sim(weak, "--seed", FIRST + 4000 * part, "--lives", 4000, program="sim-weak")
     assert status == CLEAN, output[-4000:]
 
 
 def test_the_same_seed_tells_the_same_story_with_weak_memory(weak):
-    first, again = (run(weak, "sim-weak", "--seed", FIRST, "--lives", 40, "--hash")[1].splitlines()[:-1] for _ in range(2))
+    lives = ["--seed", FIRST, "--lives", 40, "--hash"]
+    first, again = (sim(weak, *lives, program="sim-weak")[1].splitlines()[:-1] for _ in range(2))
     assert first == again and len(set(first)) == 40
 
 
-def test_the_verdicts_of_the_litmus_tests_are_the_kernels(table, source):
-    folder = Path(source) / "tools" / "memory-model" / "litmus-tests"
+def test_the_verdicts_of_the_litmus_tests_are_the_kernels(table, linux):
+    folder = Path(linux) / "tools" / "memory-model" / "litmus-tests"
     verdicts = {path.stem: re.search(r"Result: (\w+)", path.read_text())[1] for path in folder.glob("*.litmus")}
     ours = {name: words["verdict"] for name, words in table.items() if name in verdicts}
     assert len(ours) > 25
@@ -98,34 +79,28 @@ def test_memory_is_as_weak_as_it_says(table):
     assert left_out and not any(int(table[name]["seen"]) for name in left_out)
 
 
-def without(barrier, weak, source, folder):
+def without(barrier, weak, linux, folder):
     """Return the folder of a build without a barrier."""
-    kmod = copy_of_the_code(folder / "kmod")
-    for file, old, new in BARRIERS[barrier]:
-        change(kmod / file, old, new)
-    out = folder / "out"
-    shutil.copytree(weak, out, symlinks=True)
-    done = make(out, source, "WEAK=1", f"KMOD={kmod}")
-    assert done.returncode == 0, done.stderr[-8000:]
-    return out
+    return build_with_changes(weak, linux, folder, BARRIERS[barrier], "WEAK=1")
 
 
 @pytest.mark.parametrize("barrier", sorted(IN_LITMUS))
-def test_a_missing_barrier_shows_in_a_litmus_test(weak, source, tmp_path, barrier):
-    table = litmus(without(barrier, weak, source, tmp_path))
+def test_a_missing_barrier_shows_in_a_litmus_test(weak, linux, tmp_path, barrier):
+    table = litmus(without(barrier, weak, linux, tmp_path))
     assert {name for name, words in table.items() if words["verdict"] == "Never" and int(words["seen"])} == {IN_LITMUS[barrier]}
 
 
 @pytest.mark.parametrize("barrier", sorted(IN_LIVES))
-def test_a_missing_barrier_shows_in_lives(weak, source, tmp_path, barrier):
+def test_a_missing_barrier_shows_in_lives(weak, linux, tmp_path, barrier):
     lives, focus = IN_LIVES[barrier]
-    status, output = run(without(barrier, weak, source, tmp_path), "sim-weak", "--seed", 1, "--lives", lives, "--focus", focus)
+    out = without(barrier, weak, linux, tmp_path)
+    status, output = sim(out, "--seed", 1, "--lives", lives, "--focus", focus, program="sim-weak")
     assert status == VIOLATION, output[-500:]
 
 
 @pytest.mark.parametrize("barrier", [extent.only_all("found barriers are built", name) for name in sorted(NOT_FOUND)])
-def test_a_barrier_that_is_not_missed_is_one_of_the_engine(weak, source, tmp_path, barrier):
-    without(barrier, weak, source, tmp_path)
+def test_a_barrier_that_is_not_missed_is_one_of_the_engine(weak, linux, tmp_path, barrier):
+    without(barrier, weak, linux, tmp_path)
 
 
 def test_each_barrier_is_found_or_not():
