@@ -57,13 +57,13 @@ static const struct {
 
 /**
  * struct line - a table line, and what must come of it
- * @argv: its words
+ * @argv: words of the line
  * @argc: number of @argv
- * @given: arguments that it has
- * @value: their values
- * @order: their order
+ * @given: arguments that the line has
+ * @value: values of @given
  * @start: first sector below
- * @bad: it must be refused
+ * @bad: the target must refuse the line
+ * @text: room for words that are made
  */
 struct line {
 	char *argv[MOST_ARGS];

@@ -12,6 +12,7 @@
 #include "story.h"
 
 #define MOST_REQUESTS	512
+#define SECTOR_WORDS	(SECTOR_SIZE / sizeof(u64))
 
 /**
  * struct request - a request in the drive
@@ -75,33 +76,65 @@ static bool trims(unsigned int n)
 	return drive.trims;
 }
 
+/*
+ * Stop inside a sector: its memory is the drive's, and who writes there meanwhile
+ * tears the sector.
+ */
+static void stop_inside(void)
+{
+	if (machine_current == drive.thread && !machine_is_search() &&
+	    machine_chance(64))
+		machine_switch();
+}
+
+/* Read a sector into memory, in two halves. */
+static void fill(u64 *words, u64 tag)
+{
+	unsigned int i;
+
+	for (i = 0; i < SECTOR_WORDS; i++) {
+		if (i == SECTOR_WORDS / 2)
+			stop_inside();
+		words[i] = tag;
+	}
+}
+
+/* Return what a sector in memory has, in two halves. */
+static u64 take(const u64 *words, unsigned int sector)
+{
+	u64 tag = words[0];
+	unsigned int i;
+
+	for (i = 1; i < SECTOR_WORDS; i++) {
+		if (i == SECTOR_WORDS / 2)
+			stop_inside();
+		if (words[i] != tag)
+			machine_fail("a torn sector is written: %u has %#llx and %#llx",
+				     sector, tag, words[i]);
+	}
+	return tag;
+}
+
 /* Do a sector of a request. */
 static void do_sector(struct bio *bio, unsigned int n)
 {
-	unsigned int sector = bio->bi_iter.bi_sector + n, i;
-	u64 *words;
+	unsigned int sector = bio->bi_iter.bi_sector + n;
+	unsigned int at = sector - drive.plan->base;
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		words = sector_memory(bio, &bio->bi_iter, n);
-		words[0] = media_read(sector);
-		for (i = 1; i < SECTOR_SIZE / sizeof(u64); i++)
-			words[i] = words[0];
+		fill(sector_memory(bio, &bio->bi_iter, n), media_read(at));
 		break;
 	case REQ_OP_WRITE:
-		words = sector_memory(bio, &bio->bi_iter, n);
-		for (i = 1; i < SECTOR_SIZE / sizeof(u64); i++)
-			if (words[i] != words[0])
-				machine_fail("a torn sector is written: %u has %#llx and %#llx",
-					     sector, words[0], words[i]);
-		media_write(sector, words[0]);
+		media_write(at, take(sector_memory(bio, &bio->bi_iter, n),
+				     sector));
 		break;
 	case REQ_OP_DISCARD:
 		if (trims(n))
-			media_write(sector, 0);
+			media_write(at, 0);
 		break;
 	case REQ_OP_WRITE_ZEROES:
-		media_write(sector, 0);
+		media_write(at, 0);
 		break;
 	default:
 		machine_fail("the drive gets a request %u", bio_op(bio));
@@ -144,7 +177,8 @@ static bool step(struct request *request)
 		return false;
 	if (bio->bi_opf & REQ_FUA)
 		for (n = 0; n < bio_sectors(bio); n++)
-			media_settle(bio->bi_iter.bi_sector + n);
+			media_settle(bio->bi_iter.bi_sector -
+				     drive.plan->base + n);
 	return true;
 }
 
@@ -262,8 +296,9 @@ static void drive_submit(struct bio *bio)
 	const struct world_plan *plan = drive.plan;
 	struct request request = { .bio = bio };
 
-	if (bio_end_sector(bio) > MEDIA_SECTORS)
-		machine_fail("a request ends behind the end of the drive: %llu + %u",
+	if (bio_end_sector(bio) > drive.disk.sectors ||
+	    (bio_sectors(bio) && bio->bi_iter.bi_sector < plan->base))
+		machine_fail("a request is not for what can be used of the drive: %llu + %u",
 			     bio->bi_iter.bi_sector, bio_sectors(bio));
 	while (drive.nr >= plan->tags && !current->unplugs) {
 		if (bio->bi_opf & REQ_NOWAIT) {
@@ -326,12 +361,12 @@ struct gendisk *drive_new(const struct world_plan *plan)
 		.seg_boundary_mask = ~0UL,
 	};
 	drive.part = (struct block_device) {
-		.bd_disk = &drive.disk, .bd_nr_sectors = MEDIA_SECTORS,
+		.bd_disk = &drive.disk, .bd_nr_sectors = plan->base + MEDIA_SECTORS,
 	};
 	drive.disk = (struct gendisk) {
 		.part0 = &drive.part, .queue = &drive.queue,
 		.device = { .parent = &drive.disk.device, .registered = true },
-		.write_cache = true, .sectors = MEDIA_SECTORS,
+		.write_cache = true, .sectors = plan->base + MEDIA_SECTORS,
 		.submit = drive_submit, .dev = 1,
 	};
 	shim_disk_add("drive", &drive.disk);

@@ -12,10 +12,10 @@
 
 /**
  * struct branch - a candidate of a choice
- * @candidate: who
- * @asleep: what it does was searched elsewhere
- * @done: it was searched here
- * @accesses: of its step, if it is asleep or done
+ * @candidate: the candidate
+ * @asleep: the orders that begin with the candidate were searched elsewhere
+ * @done: the orders that begin with the candidate were searched here
+ * @accesses: accesses of the candidate's step, if @asleep or @done
  */
 struct branch {
 	struct machine_candidate candidate;
@@ -318,7 +318,7 @@ const char *exhaustive_search(struct life_script *script, sim_u64 most,
 		contents = 0;
 		for (i = 0; i < plan->sectors; i++)
 			contents = contents * 0x100000001b3ULL +
-				   media_read(plan->start + i);
+				   media_read(plan->start - plan->base + i);
 		add_outcome(world_count.outcome + contents +
 			    hash_text(life.failure));
 		if (life.failure && !failure[0]) {

@@ -18,7 +18,7 @@ extern char __start_sim_data[], __stop_sim_data[];
 static char *pristine;
 
 /*
- * Copy all of it. ASan keeps zones between variables that nobody may touch, a copy of
+ * Copy all static data. ASan keeps zones between variables that nobody may touch, a copy of
  * which does no harm.
  */
 static void __attribute__((no_sanitize("address", "undefined"), noinline))
@@ -44,17 +44,16 @@ void life_init(void)
 static void judge_medium(void *argument)
 {
 	const struct world_plan *plan = argument;
-	unsigned int i;
+	unsigned int first = plan->start - plan->base, i;
 
 	for (i = 0; i < MEDIA_SECTORS; i++) {
 		sim_u64 tag = media_read(i);
 
-		if (i >= plan->start &&
-		    i < plan->start + plan->sectors + plan->twin)
-			oracle_survived(i - plan->start, tag);
+		if (i >= first && i < first + plan->sectors + plan->twin)
+			oracle_survived(i - first, tag);
 		else if (tag)
 			machine_fail("sector %u of the drive, which is not the target's, has %#llx",
-				     i, tag);
+				     plan->base + i, tag);
 	}
 	machine_stop("judged");
 }
@@ -68,7 +67,7 @@ static void judge_reboot(void *argument)
 
 	oracle_stopped();
 	for (i = 0; i < plan->sectors + plan->twin; i++)
-		oracle_found(i, now, media_read(plan->start + i));
+		oracle_found(i, now, media_read(plan->start - plan->base + i));
 	machine_stop("judged");
 }
 
@@ -90,7 +89,7 @@ static struct machine_result run(void (*first)(void *argument),
 	if (world->machine.keep_story && life_told)
 		life_told();
 	if (!result.failure && !result.why)
-		result.failure = "hang: nobody can go on, and requests have not ended";
+		result.failure = MACHINE_HANGS ", and requests have not ended";
 	return result;
 }
 
@@ -103,7 +102,7 @@ static void make_world(struct life_script *script, unsigned int i, sim_u64 seed)
 		world->plan = script->world[i - 1].plan;
 	plan_make(&world->plan, seed, !i);
 	world->machine = (struct machine_options) {
-		.seed = own, .cpus = 1 + own % MACHINE_CPUS,
+		.seed = own, .cpus = 1 + (plan_life(seed) + i) % MACHINE_CPUS,
 		/* By priorities a flood keeps the drain from running, lawfully. */
 		.strategy = has_priorities(plan_life(seed)) && !world->plan.flood ?
 			    STRATEGY_PCT : STRATEGY_RANDOM,

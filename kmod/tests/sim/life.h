@@ -17,9 +17,9 @@
 
 /**
  * struct life_world - a world of a life
- * @plan: what happens in it
- * @machine: how it is run
- * @cut: how sectors come out of it, unless it ends in good order
+ * @plan: requests, events and faults of the world
+ * @machine: options of the machine that runs the world
+ * @cut: how sectors come out of the world, unless that ends in good order
  * @cut_seed: chance of the cut
  */
 struct life_world {

@@ -691,7 +691,7 @@ static bool saw_old_mode(void)
 	return R(0, 0);
 }
 
-/* The engine's node: an opener looks while nobody had the device open. */
+/* The engine's node is asked while no opener is there, and an opener comes. */
 static void look_at_openers(void)
 {
 	node_is_flushed(&node);

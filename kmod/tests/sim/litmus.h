@@ -11,9 +11,9 @@
  * struct litmus - a litmus test
  * @name: its name, as in tools/memory-model/litmus-tests where it is from there
  * @sometimes: the kernel's memory model allows what @seen looks for
- * @modelled: and the simulated memory shows it
- * @process: what each thread does
- * @seen: whether it has come out so
+ * @modelled: the simulated memory shows that outcome, too
+ * @process: functions of the threads
+ * @seen: tells whether the outcome has come out
  */
 struct litmus {
 	const char *name;

@@ -524,7 +524,7 @@ static struct thread *take_interrupt(struct queue *queue,
 	return thread;
 }
 
-/* Choose who goes on by chance. Return: NULL if nobody can. */
+/* Choose a thread by chance. Return: NULL if no thread can go on. */
 static struct thread *choose_random(void)
 {
 	unsigned int go = 0, task = 0, irq = 0, bh = 0, i, kinds, pick;
@@ -592,7 +592,7 @@ static void consider_queue(struct candidate *best, int kind,
 		consider(best, kind, i, queue->entry[i].priority);
 }
 
-/* Choose who has the highest priority. Return: NULL if nobody can go on. */
+/* Choose the thread of the highest priority. Return: NULL if none can go on. */
 static struct thread *choose_first(void)
 {
 	struct candidate best = { NOBODY, 0, 0 };
@@ -645,7 +645,7 @@ static void add_candidate(enum machine_kind kind, const void *who,
 	};
 }
 
-/* List who could go on. Between waits nobody goes on, so all CPUs are free. */
+/* List the threads that could go on. Between waits all CPUs are free. */
 static void list_candidates(void)
 {
 	const void *offer;

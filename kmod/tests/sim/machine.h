@@ -186,7 +186,7 @@ sim_u64 machine_now(void);
  * @argument: its argument
  * @raised: its interrupt has been raised and has not begun; @run clears it
  * @running: the thread that runs it now, or NULL; @run's own
- * @again: it was raised while it ran; @run's own
+ * @again: the timer was raised while it ran; @run's own
  * @place: entry in the machine's list, plus 1; 0: in none
  */
 struct machine_timer {
@@ -206,6 +206,9 @@ void machine_timer_clear(struct machine_timer *timer);
 /* The story: a line is its format, of %llu only, and up to four figures. */
 void machine_say(const char *format, sim_u64 a, sim_u64 b, sim_u64 c,
 		 sim_u64 d);
+
+/* The first words of a run that ended though something was left to do. */
+#define MACHINE_HANGS	"hang: no thread can go on"
 
 /* A violation: the run ends here. */
 void machine_fail(const char *format, ...)

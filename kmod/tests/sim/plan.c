@@ -95,6 +95,13 @@ static void plan_op(const struct world_plan *plan, struct world_op *op,
 		plan_twin_op(plan, op, block);
 }
 
+/* The first sector of a device, behind its first, that begins a block. */
+static unsigned int first_boundary(const struct world_plan *plan,
+				   unsigned int block)
+{
+	return block - (plan->start + block - (plan->offset >> 9)) % block;
+}
+
 /* No second target. */
 static void plan_alone(struct world_plan *plan)
 {
@@ -121,8 +128,7 @@ static void plan_alone(struct world_plan *plan)
  */
 static void plan_drops(struct world_plan *plan, unsigned int block)
 {
-	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
-	unsigned int edge = 2 * block - lead % block, i;
+	unsigned int edge = first_boundary(plan, block) + block, i;
 
 	if (plan->sectors < 4 * block)
 		return;
@@ -149,10 +155,40 @@ static void plan_drops(struct world_plan *plan, unsigned int block)
 }
 
 /*
+ * Have reads begin in front of the border of two regions and end behind it, where
+ * blocks are held, and written as a whole, so that the first part of a read meets
+ * none of them.
+ */
+static void plan_border(struct world_plan *plan, unsigned int block)
+{
+	unsigned int border = world_region_sectors - plan->start, i;
+
+	if (!plan->base || border < block ||
+	    border + 10 * block > plan->sectors)
+		return;
+	plan->slow_one_in = 4;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+
+		if (op->kind == OP_READ) {
+			op->first = (unsigned short)(border - 1 -
+						     plan_chance(block));
+			op->nr = (unsigned short)(border - op->first +
+						  block * (4 + plan_chance(6)));
+		} else if (op->kind == OP_WRITE) {
+			op->first = (unsigned short)(border + block *
+						     plan_chance(8));
+			op->nr = (unsigned short)(one_in(3) ? block :
+						  1 + plan_chance(block - 1));
+		}
+	}
+}
+
+/*
  * Reads across many held blocks, and hardly any memory: a read is taken in part.
  * Nothing else goes wrong, so that the ledger must be exact at the end.
  */
-static void plan_memory(struct world_plan *plan)
+static void plan_memory(struct world_plan *plan, unsigned int block)
 {
 	unsigned int i;
 
@@ -168,6 +204,7 @@ static void plan_memory(struct world_plan *plan)
 	plan->nr_events = 0;
 	for (i = 0; i < plan->nr_ops; i++)
 		plan->op[i].nowait = false;
+	plan_border(plan, block);
 }
 
 /*
@@ -179,8 +216,7 @@ static void plan_reads(struct world_plan *plan, unsigned int block)
 	static const unsigned char kinds[] = {
 		OP_READ, OP_READ, OP_READ, OP_WRITE, OP_WRITE, OP_FUA, OP_FLUSH,
 	};
-	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
-	unsigned int edge = 2 * block - lead % block, i;
+	unsigned int edge = first_boundary(plan, block) + block, i;
 
 	if (plan->sectors < 4 * block)
 		return;
@@ -218,8 +254,7 @@ static void plan_flood(struct world_plan *plan, unsigned int block)
 	static const unsigned char kinds[] = {
 		OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_WRITE, OP_FLUSH,
 	};
-	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
-	unsigned int edge = block - lead % block, i;
+	unsigned int edge = first_boundary(plan, block), i;
 
 	if (plan->sectors < 16 * block)
 		return;
@@ -317,12 +352,10 @@ static void plan_gate(struct world_plan *plan, unsigned int block)
 /* Suspends, while some held blocks fail and are tried again, and others are in flight. */
 static void plan_quiet(struct world_plan *plan, unsigned int block)
 {
-	unsigned int lead = (plan->start + block - (plan->offset >> 9)) % block;
-
 	plan_few_blocks(plan, block, EVENT_SUSPEND);
 	plan->mode = 2;
 	plan->slow_one_in = 2;
-	plan->bad_first = plan->start + block - lead % block;
+	plan->bad_first = plan->start + first_boundary(plan, block);
 	plan->bad_nr = block * (1 + plan_chance(2));
 }
 
@@ -342,8 +375,11 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		memset(plan, 0, sizeof(*plan));
 		plan->physical = physical[plan_chance(7)];
 		plan->offset = one_in(4) ? 512 * plan_chance(plan->physical / 512) : 0;
+		plan->base = one_in(4) ? world_region_sectors -
+					 64 * (1 + plan_chance(48)) : 0;
 		plan->start = one_in(2) ? plan_chance(64) : 0;
 		plan->sectors = 64 + plan_chance(MEDIA_SECTORS - 64 - plan->start);
+		plan->start += plan->base;
 		if (one_in(6) && plan->sectors > 128) {
 			plan->twin = 16 + plan_chance(plan->sectors / 2);
 			plan->sectors -= plan->twin;
@@ -363,7 +399,7 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	plan->nth = one_in(16) ? 1 + plan_chance(12) : 0;
 	plan->error_one_in = one_in(4) ? 5 + plan_chance(100) : 0;
 	plan->bad_nr = one_in(6) ? 1 + plan_chance(3 * block) : 0;
-	plan->bad_first = plan_chance(MEDIA_SECTORS);
+	plan->bad_first = plan->base + plan_chance(MEDIA_SECTORS);
 	plan->inline_end = one_in(4);
 	plan->slow_one_in = one_in(2) ? 0 : 1 + plan_chance(100);
 	plan->hang_at = one_in(16) ? 1 + plan_chance(100) : 0;
@@ -396,7 +432,7 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	else if (plan_focus == FOCUS_DROPS || one_in(16))
 		plan_drops(plan, block);
 	else if (plan_focus == FOCUS_MEMORY || one_in(16))
-		plan_memory(plan);
+		plan_memory(plan, block);
 	else if (plan_focus == FOCUS_READS || one_in(16))
 		plan_reads(plan, block);
 	else if (plan_focus == FOCUS_FLOOD || one_in(64))

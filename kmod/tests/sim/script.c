@@ -37,14 +37,15 @@ static const struct setting {
 	sim_u64 least, most;
 } settings[] = {
 	NUMBER(physical, 1024, 16384), NUMBER(offset, 0, 16384),
-	NUMBER(start, 0, MEDIA_SECTORS - 1), NUMBER(sectors, 1, MEDIA_SECTORS),
+	NUMBER(base, 0, 1U << 30), NUMBER(start, 0, 1U << 31),
+	NUMBER(sectors, 1, MEDIA_SECTORS),
 	NUMBER(mode, 0, 2), NUMBER(max_blocks, 1, 1 << 20),
 	NUMBER(hold_ms, 1, 1000000), NUMBER(max_sectors, 1, 1 << 20),
 	NUMBER(zeroes, 0, 1 << 20), NUMBER(workers, 1, 16), SWITCH(stacked),
 	SWITCH(tables),
 	NUMBER(nowait_one_in, 0, 1 << 20), NUMBER(nowait_nth, 0, 1 << 20),
 	NUMBER(nth, 0, 1 << 20),
-	NUMBER(error_one_in, 0, 1 << 20), NUMBER(bad_first, 0, MEDIA_SECTORS),
+	NUMBER(error_one_in, 0, 1 << 20), NUMBER(bad_first, 0, 1U << 31),
 	NUMBER(bad_nr, 0, MEDIA_SECTORS), SWITCH(inline_end),
 	NUMBER(slow_one_in, 0, 1 << 20), NUMBER(tags, 1, 1 << 20),
 	NUMBER(cut_after, 0, 1 << 20), SWITCH(reboot),
@@ -291,8 +292,9 @@ const char *script_check(const struct world_plan *plan)
 	if (!plan->sectors || !plan->threads || !plan->workers ||
 	    !plan->depth || !plan->tags || !plan->max_blocks || !plan->hold_ms)
 		return "a setting is missing";
-	if (plan->start + plan->sectors + plan->twin > MEDIA_SECTORS)
-		return "the device ends behind the end of the drive";
+	if (plan->start < plan->base ||
+	    plan->start - plan->base + plan->sectors + plan->twin > MEDIA_SECTORS)
+		return "the device is not in what can be used of the drive";
 	if (plan->max_sectors < plan->physical / 512)
 		return "max_sectors must be a physical block or more";
 	for (i = 0; i < plan->nr_ops && !wrong; i++)

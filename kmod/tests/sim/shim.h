@@ -23,6 +23,8 @@ struct shim_faults {
 extern struct shim_faults shim_faults;
 /* Allocations of set-ups so far. */
 extern unsigned int shim_nr_allocations;
+/* Bios that a target has taken in part so far. */
+extern unsigned int shim_nr_partial;
 /* Log lines of the engine so far. */
 extern unsigned int shim_nr_logged;
 

@@ -15,6 +15,7 @@
 #include "figures.h"
 #include "media.h"
 #include "oracle.h"
+#include "shard.h"
 #include "shim.h"
 #include "story.h"
 #include "world.h"
@@ -93,6 +94,9 @@ static struct {
 	struct sent sent;
 	struct figures figures;	/* of the device that the users have */
 } world;
+
+const unsigned int world_region_sectors =
+	1U << (ALIGN_REGION_SHIFT - SECTOR_SHIFT);
 
 void world_lost(dev_t dev, u64 block)
 {

@@ -62,7 +62,8 @@ enum world_event {
  * struct world_plan - all that a seed has decided before a world begins
  * @physical: P, bytes
  * @offset: alignment_offset, bytes
- * @start: first sector of the target on the drive
+ * @base: first sector of the drive that can be used, as many as the medium has
+ * @start: first sector of the target on the drive, not in front of @base
  * @sectors: sectors of the target
  * @twin: sectors of a second target, which begins on the drive where the first
  *	one ends; 0: there is none
@@ -100,7 +101,7 @@ enum world_event {
  * @flood: all threads but the first repeat their requests until that is done
  */
 struct world_plan {
-	unsigned int physical, offset, start, sectors;
+	unsigned int physical, offset, base, start, sectors;
 	unsigned int twin;
 	bool has_twin;
 	unsigned int mode, max_blocks, hold_ms;
@@ -135,6 +136,12 @@ struct world_plan {
 struct world_count {
 	sim_u64 ops, drive, events, writes, outcome;
 };
+
+/*
+ * Sectors of a region of the engine (shard.h): a device across the border of two has
+ * blocks under two locks.
+ */
+extern const unsigned int world_region_sectors;
 
 /* main.c's: it outlives a world. */
 extern struct world_count world_count;

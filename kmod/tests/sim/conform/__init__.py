@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The engine itself in simulated worlds: see Documentation/simulation.rst."""
+"""The shim of the simulation, compared with a real kernel: see Documentation/simulation.rst."""

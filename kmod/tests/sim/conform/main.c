@@ -34,7 +34,7 @@ static const char *run(unsigned int number, sim_u64 seed, const char *pristine)
 	machine_reset(&options);
 	result = machine_run(conform_run, &number);
 	if (!result.failure && !result.why)
-		return "hang: nobody can go on, and the case has not ended";
+		return MACHINE_HANGS ", and the case has not ended";
 	return result.failure;
 }
 

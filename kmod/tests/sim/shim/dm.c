@@ -60,6 +60,7 @@ struct dm_target_io {
 };
 
 static const struct target_type *align_type;
+unsigned int shim_nr_partial;
 static struct notifier_block *reboot_notifier, *pm_notifier;
 static struct {
 	const char *name;
@@ -220,6 +221,7 @@ void dm_accept_partial_bio(struct bio *bio, unsigned int sectors)
 		machine_fail("a target accepts %u sectors of %u", sectors,
 			     bio_sectors(bio));
 	*tio->taken = sectors;
+	shim_nr_partial++;
 	bio->bi_iter.bi_size = sectors << SECTOR_SHIFT;
 }
 
