@@ -167,14 +167,12 @@ FAULTS = {
         ("shim/submit.c", "\tif (current->plug != plug)\n\t\treturn;\n", "")]),
     # Atomic operations, memory, text.
     "cmpxchg-forgets": ("atomic_operations_are_one_step", [
-        ("include/linux/atomic.h",
-         "static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)\n{\n\tmachine_point();\n"
-         "\tif (v->counter == *old) {\n\t\tv->counter = new;\n\t\treturn true;\n\t}\n\t*old = v->counter;\n",
-         "static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)\n{\n\tmachine_point();\n"
-         "\tif (v->counter == *old) {\n\t\tv->counter = new;\n\t\treturn true;\n\t}\n")]),
+        ("include/linux/atomic.h", "\twas = shim_cmpxchg(&v->counter, *old, new);\n\tif (was == *old)\n\t\treturn true;\n"
+         "\t*old = was;\n\treturn false;\n}\n\n#define cmpxchg",
+         "\twas = shim_cmpxchg(&v->counter, *old, new);\n\treturn was == *old;\n}\n\n#define cmpxchg")]),
     "add-is-two-steps": ("atomic_operations_are_one_step", [
         ("include/linux/atomic.h",
-         "static inline void atomic_add(int change, atomic_t *v)\n{\n\tmachine_point();\n\tv->counter += change;\n",
+         "static inline void atomic_add(int change, atomic_t *v)\n{\n\tmachine_point();\n\tshim_add(&v->counter, change);\n",
          "static inline void atomic_add(int change, atomic_t *v)\n{\n\tint was = v->counter;\n\n\tmachine_point();\n"
          "\tv->counter = was + change;\n")]),
     "memory-is-aligned-to-a-page": ("memory_is_as_large_and_aligned_as_asked", [
