@@ -201,6 +201,41 @@ static bool set_simple(unsigned int i)
 	return any;
 }
 
+/* Have the power cut after fewer requests of the drive, by ever smaller steps. */
+static bool cut_earlier(unsigned int i)
+{
+	unsigned int *after = &candidate.world[i].plan.cut_after;
+	unsigned int step;
+	bool any = false;
+
+	for (step = best.world[i].plan.cut_after / 2; step; step /= 2)
+		do {
+			candidate = best;
+			if (*after <= step)
+				break;
+			*after -= step;
+			if (!try_candidate())
+				break;
+			any = true;
+		} while (i < best.nr);
+	return any;
+}
+
+/* Move the device to the begin of the drive. */
+static bool drop_base(unsigned int i)
+{
+	struct world_plan *plan = &candidate.world[i].plan;
+
+	candidate = best;
+	if (!plan->base)
+		return false;
+	plan->start -= plan->base;
+	plan->bad_first = plan->bad_first > plan->base ?
+			  plan->bad_first - plan->base : 0;
+	plan->base = 0;
+	return try_candidate();
+}
+
 /* Give the requests of thread @from to thread @to, and close the gap. */
 static void join_threads(struct world_plan *plan, unsigned int from,
 			 unsigned int to)
@@ -349,6 +384,8 @@ static bool pass(void)
 		any |= i < best.nr && drop_groups(i, false);
 		any |= i < best.nr && drop_groups(i, true);
 		any |= i < best.nr && set_simple(i);
+		any |= i < best.nr && drop_base(i);
+		any |= i < best.nr && cut_earlier(i);
 		any |= i < best.nr && drop_threads(i);
 		any |= i < best.nr && simplify_ops(i);
 	}
