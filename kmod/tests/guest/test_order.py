@@ -367,11 +367,7 @@ def test_report_to_pad_and_back_under_load(rig):
     length = sectors_of(drive.path)
     with Device(f"0 {length} delay {drive.path} 0 1 {drive.path} 0 5") as slow, \
             Align(slow.path, mode="report") as device:
-        load = rig.stress(device.path, beneath=drive.path, seconds=rig.seconds)
-        changes = 0
-        while load.running():
-            device.set_mode(("pad", "report")[changes % 2])
-            changes += 1
+        load = rig.stress(device.path, beneath=drive.path, seconds=STRESS_LIMIT)
+        load.shake([lambda: device.set_mode("pad"), lambda: device.set_mode("report")])
         load.finish()
-        assert changes > 4, f"only {changes} changes of the mode"
         assert load.touches == device.balanced()["rmw_expected"]

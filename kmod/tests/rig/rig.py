@@ -4,6 +4,7 @@
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import random
 import subprocess
@@ -39,6 +40,8 @@ SEED = int(os.environ.get("DM_ALIGN_SEED", random.randrange(1 << 31)))
 # Time limits on the reference machine: see rig/pace.py.
 STALL_SECONDS = 120  # for a single request of a stress
 STRESS_LIMIT = 120 + 3 * STRESS_SECONDS
+# Least steps beside a stress, however long they take.
+ENOUGH_STEPS = 5
 HOSTILE_LIMIT = 120 + HOSTILE_LINES / 4
 LIFECYCLE_LIMIT = 120 + 10 * LIFECYCLE_ROUNDS
 STACKS_LIMIT = 120 + 90 * STACK_CUTS
@@ -136,10 +139,26 @@ class Stress:
         assert not self._limit.over(), "the stress does not end"
         return self._process.poll() is None
 
-    def stop(self):
-        """End the stress early; its writes are checked as usual."""
+    def end(self):
+        """Have the stress end early; finish() checks its writes as usual."""
         self._process.terminate()
+
+    def stop(self):
+        self.end()
         self.finish()
+
+    def shake(self, steps, seconds=STRESS_SECONDS):
+        """
+        Do one step after the other while the stress runs: for `seconds`, and at least ENOUGH_STEPS, since a step may take
+        seconds on a busy machine. Then have the stress end; return the number of steps.
+        """
+        limit = Limit(seconds, exact=True)
+        for done, step in enumerate(itertools.cycle(steps)):
+            if done >= ENOUGH_STEPS and limit.over():
+                self.end()
+                return done
+            assert self.running(), f"the stress has ended after {done} steps"
+            step()
 
     def finish(self):
         """Wait for the end; fail with the reports if a sector was wrong."""
