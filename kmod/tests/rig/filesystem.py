@@ -3,6 +3,7 @@
 
 import contextlib
 import errno
+import fcntl
 import os
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ _MAKERS = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}
 _CHECKERS = {"ext4": ["e2fsck", "-fn"], "xfs": ["xfs_repair", "-n"]}
 
 MS_RDONLY = 1
+FIFREEZE, FITHAW = 0xC0045877, 0xC0045878
 
 
 def make(kind, path):
@@ -48,6 +50,20 @@ def mounted(kind, path, read_only=False, options=None):
             # Not an OSError, which callers expect of a damaged file system.
             raise RuntimeError(f"{path} stays mounted: {error}; before: {before!r}") from error
         os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def frozen(folder):
+    """For the `with` block, have the file system write nothing: neither what is cached nor of its own accord."""
+    fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        fcntl.ioctl(fd, FIFREEZE)
+        try:
+            yield
+        finally:
+            fcntl.ioctl(fd, FITHAW)
+    finally:
+        os.close(fd)
 
 
 def replay_journal(kind, path):
