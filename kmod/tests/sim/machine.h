@@ -18,7 +18,7 @@
  * can, or when the seed says so: a thread may be as slow as it likes.
  *
  * This header serves the kernel's side (the engine and the shim) and the host's
- * (machine.c, main.c), which share no other one.
+ * (machine_*.c, main.c), which share no other one.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -89,7 +89,7 @@ struct thread {
 	const void *offered;
 	unsigned int id;
 	const char *name;
-	/* machine.c's own */
+	/* the machine's own */
 	void *sp;
 	char *stack;
 	void (*run)(void *argument);

@@ -102,7 +102,8 @@ FAULTS = {
     "timer-runs-twice-at-once": ("timer_never_runs_twice_at_once", [
         ("shim/timer.c", "\tif (timer->running) {\n", "\tif (timer->running == current) {\n")]),
     "spin-lock-holds-off-timers": ("timer_fires_while_a_spin_lock_is_held", [
-        ("machine.c", "takes_soft(const struct cpu *cpu)\n{\n\treturn !cpu->top || (", "takes_soft(const struct cpu *cpu)\n{\n"
+        ("machine_pick.c", "takes_soft(const struct cpu *cpu)\n{\n\treturn !cpu->top || (",
+         "takes_soft(const struct cpu *cpu)\n{\n"
          "\treturn !cpu->top || (!cpu->top->preempt && ")]),
     "hrtimer-in-a-soft-interrupt": ("hrtimer_fires_in_a_hard_interrupt", [
         ("shim/timer.c", ".context = CONTEXT_HARDIRQ", ".context = CONTEXT_SOFTIRQ")]),
@@ -176,7 +177,7 @@ FAULTS = {
          "static inline void atomic_add(int change, atomic_t *v)\n{\n\tint was = v->counter;\n\n\tmachine_point();\n"
          "\tv->counter = was + change;\n")]),
     "memory-is-aligned-to-a-page": ("memory_is_as_large_and_aligned_as_asked", [
-        ("machine.c", "\t\tsize_t step = 32UL << class;\n", "\t\tsize_t step = class > 7 ? 4096 : 32UL << class;\n")]),
+        ("machine_memory.c", "\t\tsize_t step = 32UL << class;\n", "\t\tsize_t step = class > 7 ? 4096 : 32UL << class;\n")]),
     "number-with-a-line-end": ("numbers_are_read_from_text", [
         ("shim/text.c", "\tif (*text == '\\n')\n\t\ttext++;\n", "")]),
     "text-has-its-whole-length": ("numbers_are_read_from_text", [

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the files of the machine share. Nobody else includes this. */
+#ifndef SIM_MACHINE_OWN_H
+#define SIM_MACHINE_OWN_H
+
+#include "machine.h"
+
+#define STACK_BYTES	(64 * 1024)
+#define MOST_THREADS	1024
+#define MOST_PENDING	4096
+#define NEVER		(~0ULL)
+
+struct interrupt {
+	const char *name;
+	void (*run)(void *argument);
+	void *argument;
+	unsigned int priority;
+};
+
+struct queue {
+	struct interrupt entry[MOST_PENDING];
+	size_t nr;
+};
+
+struct cpu {
+	struct thread *top;
+};
+
+extern struct machine_options options;
+extern struct thread host;
+
+/* machine.c: runnable tasks that are on no CPU, and runnable devices. */
+extern struct thread *waiting[MOST_THREADS];
+extern size_t nr_waiting;
+extern struct thread *devices[MOST_THREADS];
+extern size_t nr_devices;
+extern struct cpu cpus[MACHINE_CPUS];
+extern struct queue hard, soft;
+/* Choices of all runs of the process. */
+extern sim_u64 all_choices;
+
+struct thread *thread_take(enum thread_context context, const char *name,
+			   void (*run)(void *argument), void *argument);
+/* The current thread has returned from what it runs: it is idle, and others go on. */
+void thread_end(void);
+
+/* machine_chance.c */
+void chance_begin(sim_u64 seed);
+
+/* machine_memory.c: drop all memory; whether memory is of the arena. */
+void memory_reset(void);
+bool memory_has(const char *at);
+
+/* machine_pick.c: which interrupts a CPU can take now. */
+bool takes_hard(const struct cpu *cpu);
+bool takes_soft(const struct cpu *cpu);
+bool takes_task(const struct cpu *cpu);
+/* Put the @at-th waiting task on the @nr-th CPU that takes one. */
+struct thread *place_task(unsigned int at, unsigned int nr);
+struct thread *take_interrupt(struct queue *queue, enum thread_context context,
+			      bool (*takes)(const struct cpu *),
+			      unsigned int nr, unsigned int at);
+/* Choose who goes on. Return: NULL if nobody can. */
+struct thread *choose(void);
+
+/* machine_search.c */
+void search_begin(void);
+/* As choose(), as a search of all orders has it. */
+struct thread *choose_searched(void);
+
+/* machine_signals.c */
+void catch_signals(void);
+
+/* machine_stack.c: a new stack; have a thread begin; go on with another one. */
+char *stack_new(unsigned int id);
+void stack_begin(struct thread *thread);
+void go_to(struct thread *to);
+
+/* machine_story.c */
+void story_begin(bool keep);
+sim_u64 story_hash(void);
+
+/* machine_time.c: virtual time, and that of the next timer or sleeper. */
+extern sim_u64 now_ns, next_ns;
+void time_begin(void);
+void fire_timers(void);
+void sleeper_add(struct thread *thread, sim_u64 until_ns);
+void sleeper_remove(struct thread *thread);
+
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a search of all orders asks of the machine; exhaustive.c is one. */
+#include "machine_own.h"
+
+/* Orders are searched now; and how often time has gone on meanwhile. */
+static bool explored;
+static unsigned int early;
+
+unsigned int machine_decide(unsigned int n)
+{
+	if (options.strategy == STRATEGY_SEARCH)
+		return explored && n > 1 ? options.search->decide(n) : 0;
+	return machine_choose(n);
+}
+
+bool machine_is_search(void)
+{
+	return options.strategy == STRATEGY_SEARCH;
+}
+
+void machine_explore(bool explore)
+{
+	if (options.strategy == STRATEGY_SEARCH && !explore)
+		options.search->stop();
+	explored = explore;
+}
+
+void machine_note(const void *what, bool write)
+{
+	if (explored && options.strategy == STRATEGY_SEARCH)
+		options.search->note(what, write);
+}
+
+void machine_ignore(const void *from, size_t bytes)
+{
+	if (options.strategy == STRATEGY_SEARCH)
+		options.search->ignore(from, bytes);
+}
+
+static struct machine_candidate candidates[2 * MOST_PENDING];
+static unsigned int nr_candidates;
+
+static void add_candidate(enum machine_kind kind, const void *who,
+			  const void *offer, size_t at)
+{
+	candidates[nr_candidates++] = (struct machine_candidate) {
+		kind, who, offer, (unsigned int)at,
+	};
+}
+
+/* List the threads that could go on. Between waits all CPUs are free. */
+static void list_candidates(void)
+{
+	const void *offer;
+	unsigned int nr;
+	size_t i;
+
+	nr_candidates = 0;
+	for (i = 0; i < nr_waiting; i++)
+		add_candidate(MACHINE_TASK, waiting[i], NULL, i);
+	for (i = 0; i < hard.nr; i++)
+		add_candidate(MACHINE_HARD, hard.entry[i].argument, NULL, i);
+	for (i = 0; i < soft.nr; i++)
+		add_candidate(MACHINE_SOFT, soft.entry[i].argument, NULL, i);
+	for (i = 0; i < nr_devices; i++) {
+		if (!devices[i]->offers)
+			add_candidate(MACHINE_DEVICE, devices[i], NULL, i);
+		for (nr = 0; devices[i]->offers &&
+		     (offer = devices[i]->offers(nr)); nr++)
+			add_candidate(MACHINE_DEVICE, devices[i], offer, i);
+	}
+	if (nr_candidates && next_ns != NEVER && explored &&
+	    early < options.search->early)
+		add_candidate(MACHINE_TIME, NULL, NULL, 0);
+}
+
+/* Time goes on: whoever looks at it, or sets a timer, sees it. */
+static void pass_time(void)
+{
+	early++;
+	machine_note(&now_ns, true);
+	now_ns = next_ns;
+	fire_timers();
+}
+
+struct thread *choose_searched(void)
+{
+	const struct machine_candidate *picked;
+	struct thread *thread;
+
+	do {
+		list_candidates();
+		if (!nr_candidates)
+			return NULL;
+		picked = &candidates[!explored ? 0 :
+				     options.search->pick(candidates,
+							  nr_candidates)];
+		if (picked->kind == MACHINE_TIME)
+			pass_time();
+	} while (picked->kind == MACHINE_TIME);
+	switch (picked->kind) {
+	case MACHINE_TASK:
+		thread = place_task(picked->at, 0);
+		break;
+	case MACHINE_HARD:
+		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard, 0,
+				      picked->at);
+	case MACHINE_SOFT:
+		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft, 0,
+				      picked->at);
+	default:
+		thread = devices[picked->at];
+		thread->offered = picked->offer;
+		break;
+	}
+	machine_note(thread, true);
+	return thread;
+}
+
+void search_begin(void)
+{
+	explored = false;
+	early = 0;
+}
