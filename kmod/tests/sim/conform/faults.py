@@ -166,6 +166,32 @@ FAULTS = {
         ("shim/wait.c", "\t\t\tsleep_on(queue, until_ns);\n", "\t\t\tmachine_sleep(queue, until_ns);\n")]),
     "inner-plug-flushes": ("plug_is_flushed_at_its_end", [
         ("shim/submit.c", "\tif (current->plug != plug)\n\t\treturn;\n", "")]),
+    # Submission to disks.
+    "submission-stays-open": ("bio_goes_to_its_disk", [
+        ("shim/submit.c", "\t} while (bio);\n\tcurrent->bio_list = NULL;\n", "\t} while (bio);\n")]),
+    "bio-is-sent-at-once": ("bios_sent_on_the_way_down_wait_and_go_lowest_first", [
+        ("shim/submit.c", "\tif (current->bio_list) {\n", "\tif (!current) {\n")]),
+    "first-come-first-sent": ("bios_sent_on_the_way_down_wait_and_go_lowest_first", [
+        ("shim/submit.c", "bd_disk->depth == least)", "bd_disk->depth >= least)")]),
+    "bio-ends-in-a-soft-interrupt": ("bio_ends_in_the_interrupt_of_its_drive", [
+        ("shim/bio.c", "\t\tbio->bi_end_io(bio);\n",
+         "\t\tmachine_interrupt(CONTEXT_SOFTIRQ, \"end\", (void (*)(void *))bio->bi_end_io, bio);\n")]),
+    "plug-keeps-no-requests": ("requests_of_a_plug_are_sent_at_its_end", [
+        ("shim/submit.c", "if (plug && disk->queue->mq)", "if (!plug && !disk)")]),
+    "sleeper-keeps-its-requests": ("requests_of_a_plug_are_sent_when_its_task_sleeps", [
+        ("shim/submit.c", "\twhile ((bio = bio_list_pop(&plug->requests)))\n",
+         "\twhile (!from_schedule && (bio = bio_list_pop(&plug->requests)))\n")]),
+    "callbacks-have-no-plug": ("bios_of_a_callback_go_with_its_plug", [
+        ("shim/submit.c", "\tif (!plug)\n\t\treturn;\n\twhile (",
+         "\tif (!plug)\n\t\treturn;\n\tcurrent->plug = NULL;\n\twhile (")]),
+    "each-disk-has-requests": ("disk_without_requests_gets_bios_at_once", [
+        ("shim/submit.c", "if (plug && disk->queue->mq)", "if (plug && disk)")]),
+    "each-disk-is-flushed": ("disk_without_a_cache_gets_no_flush", [
+        ("shim/submit.c", "\treturn !bio_sectors(bio);\n", "\treturn false;\n")]),
+    "each-disk-has-fua": ("disk_without_a_cache_gets_no_flush", [
+        ("shim/submit.c", "\tbio->bi_opf &= ~(REQ_PREFLUSH | REQ_FUA);\n", "")]),
+    "no-disk-is-flushed": ("disk_with_a_cache_gets_flushes", [
+        ("shim/submit.c", "\t    bio->bi_bdev->bd_disk->write_cache)\n", "\t    !bio->bi_bdev->bd_disk)\n")]),
     # Atomic operations, memory, text.
     "cmpxchg-forgets": ("atomic_operations_are_one_step", [
         ("include/linux/atomic.h", "\twas = shim_cmpxchg(&v->counter, *old, new);\n\tif (was == *old)\n\t\treturn true;\n"

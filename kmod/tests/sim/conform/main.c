@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sim-conform: runs each case of kunit/interfaces_test.c in simulated machines,
+ * sim-conform: runs each case of the shim's suites of kunit/ in simulated machines,
  * one seed after the other.
  *
  *     sim-conform [SEEDS [FIRST [CASE]]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The shim keeps what the kernel promises: kunit/interfaces_test.c, which KUnit runs in a real kernel, runs in simulated
-machines, too; with a deliberate fault of the shim it fails."""
+"""The shim keeps what the kernel promises: suites of kunit/, which KUnit runs in a real kernel, run in simulated machines,
+too; with a deliberate fault of the shim they fail."""
 
 import re
 import shutil
@@ -17,15 +17,14 @@ from lab.proof import kunit
 from sim.conform.faults import FAULTS
 
 SIM = Path(__file__).resolve().parent.parent
-SUITE = REPO / "kunit" / "interfaces_test.c"
+KUNIT = REPO / "kunit"
+SUITES = [KUNIT / "interfaces_test.c", KUNIT / "disks_test.c"]
 LIMIT = 300
 SEEDS = 400
 # Functions of the shim that the suite does not call, and why.
 NOT_CALLED = {
     "might_sleep": "a violation ends the simulation, where the kernel warns",
     "spin_trylock": "a kernel for one CPU takes a lock that is held for a bug",
-    "submit_bio": "the suite has no disk; sim's worlds send all requests through it",
-    "submit_bio_noacct": "as submit_bio",
     "trace_align_rmw": "an event of the engine's own",
     "trace_align_write": "an event of the engine's own",
 }
@@ -34,9 +33,9 @@ WITHOUT_CASES = {"dm"}
 
 
 def make(out, sim=SIM):
-    """Build the suite with the shim and the machine of a folder."""
+    """Build the suites with the shim and the machine of a folder."""
     linux = kernels.fetch_source(kernels.USUAL)
-    return subprocess.run(["make", "-s", "-C", sim, "conform", f"OUT={out}", f"LINUX={linux}", f"SUITE={SUITE}",
+    return subprocess.run(["make", "-s", "-C", sim, "conform", f"OUT={out}", f"LINUX={linux}", f"KUNIT={KUNIT}",
                            f"KMOD={REPO / 'kmod'}"], capture_output=True, text=True, timeout=patience(LIMIT), check=False)
 
 
@@ -56,10 +55,14 @@ def built(tmp_path_factory):
     return out
 
 
+def cases_of_the_suites():
+    return [case for suite in SUITES for cases in kunit.suites(suite).values() for case in cases]
+
+
 def test_each_expectation_of_the_kernel_holds_in_the_simulation(built):
     status, output = run(built, SEEDS)
     assert status == 0, output
-    cases = [case for cases in kunit.suites(SUITE).values() for case in cases]
+    cases = cases_of_the_suites()
     assert re.findall(r"^ok (\w+)$", output, re.M) == cases
     assert output.splitlines()[-1] == f"sim-conform: {len(cases)} cases, 0 failed, {SEEDS} seeds each"
 
@@ -77,7 +80,7 @@ def copy_of_the_simulation(folder):
 def faults():
     """Return the faults: in make check one of each family, which is enough to show that the suite can fail."""
     usual = {"work-runs-beside-itself", "signal-ends-each-wait", "spin-lock-is-held-by-two", "timer-runs-twice-at-once",
-             "call-rcu-in-a-task", "ref-forgets-other-cpus", "set-does-not-wait", "plug-is-kept"}
+             "call-rcu-in-a-task", "ref-forgets-other-cpus", "set-does-not-wait", "plug-is-kept", "plug-keeps-no-requests"}
     return [fault if fault in usual else extent.only_all("a fault of each family fails", fault) for fault in sorted(FAULTS)]
 
 
@@ -106,19 +109,19 @@ def defined():
     return found
 
 
-def test_each_function_of_the_shim_is_called_by_the_suite_or_named(built):
-    symbols = subprocess.run(["nm", "-u", built / "sim" / "conform" / "suite.o"], capture_output=True, text=True, check=True)
+def test_each_function_of_the_shim_is_called_by_a_suite_or_named(built):
+    objects = [built / "sim" / "conform" / f"{suite.stem}.o" for suite in SUITES]
+    symbols = subprocess.run(["nm", "-u", *objects], capture_output=True, text=True, check=True)
     called = set(re.findall(r" U (\w+)$", symbols.stdout, re.M))
     names = defined()
-    # Those that macros of the shim's headers call are called by the suite as well; the rest is for the simulation itself.
+    # Those that macros of the shim's headers call are called by the suites as well; the rest is for the simulation itself.
     own = {name for name in names if name.startswith("shim_")} - called
     assert len(names) > 60
     assert names - called - own == NOT_CALLED.keys()
 
 
 def test_each_case_has_a_fault_that_fails_it():
-    cases = {case for cases in kunit.suites(SUITE).values() for case in cases}
-    assert {case for case, _ in FAULTS.values()} == cases
+    assert {case for case, _ in FAULTS.values()} == set(cases_of_the_suites())
 
 
 @pytest.mark.parametrize("arguments", [["x"], ["-1"], ["1", "x"], ["1", "1", "no_such_case"]])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* KUnit, as far as kunit/interfaces_test.c uses it; runner.c. */
+/* KUnit, as far as the suites of the shim use it; runner.c. */
 #ifndef CONFORM_KUNIT_TEST_H
 #define CONFORM_KUNIT_TEST_H
 
@@ -27,14 +27,13 @@ struct kunit_suite {
 	struct kunit_case *test_cases;
 };
 
-/* The suite that is linked into the program. */
-extern struct kunit_suite *const conform_suite;
-
 void *kunit_kzalloc(struct kunit *test, size_t bytes, gfp_t gfp);
 
 #define KUNIT_CASE(function)	{ .run_case = function, .name = #function }
+/* The linker puts all suites in a row. */
 #define kunit_test_suite(suite) \
-	struct kunit_suite *const conform_suite = &(suite)
+	static struct kunit_suite *const conform_##suite \
+	__attribute__((used, section("conform_suites"))) = &(suite)
 
 /* A failed expectation is a violation: the run ends. */
 #define KUNIT_EXPECT_TRUE(test, condition) \
