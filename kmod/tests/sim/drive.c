@@ -31,9 +31,10 @@ static struct {
 	struct request_queue queue;
 	const struct world_plan *plan;
 	bool mended;
+	bool through;		/* no volatile cache */
 	struct request request[MOST_REQUESTS];
 	unsigned int nr;
-	struct thread *thread;
+	struct thread *thread, *power;
 	wait_queue_head_t tags;
 	bool trims;
 	struct drive_count count;
@@ -51,6 +52,43 @@ const struct drive_count *drive_count(void)
 void drive_mend(void)
 {
 	drive.mended = true;
+}
+
+/* Limits that a write to the drive's files in sysfs may set: a block always fits. */
+void drive_change_limits(void)
+{
+	struct queue_limits *limits = &drive.queue.limits;
+	unsigned int block = drive.plan->physical >> SECTOR_SHIFT;
+
+	limits->max_sectors = machine_choose(3) ?
+			      block * (1 + machine_choose(8)) : 2048;
+	machine_point();
+	limits->max_segments = machine_choose(3) ? 1 + machine_choose(8) : 128;
+	machine_point();
+	limits->max_segment_size = machine_choose(2) ?
+				   PAGE_SIZE * (1 + machine_choose(4)) : 65536;
+	machine_point();
+	limits->chunk_sectors = machine_choose(3) ? 0 :
+				block * (1 + machine_choose(8));
+	machine_say("drive: max_sectors %llu, max_segments %llu, max_segment_size %llu, chunk_sectors %llu",
+		    limits->max_sectors, limits->max_segments,
+		    limits->max_segment_size, limits->chunk_sectors);
+}
+
+/* Without its volatile cache, the drive keeps what it has done. */
+void drive_change_cache(void)
+{
+	bool cache = !drive.disk.write_cache;
+
+	if (!cache) {
+		drive.through = true;
+		media_flush();
+	}
+	machine_point();
+	drive.disk.write_cache = cache;
+	machine_point();
+	drive.through = !cache;
+	machine_say("drive: write cache %llu", cache, 0, 0, 0);
 }
 
 static u64 *sector_memory(struct bio *bio, struct bvec_iter *iter,
@@ -175,7 +213,7 @@ static bool step(struct request *request)
 		do_sector(bio, request->done++);
 	if (request->done < bio_sectors(bio))
 		return false;
-	if (bio->bi_opf & REQ_FUA)
+	if (bio->bi_opf & REQ_FUA || bio->kept || drive.through)
 		for (n = 0; n < bio_sectors(bio); n++)
 			media_settle(bio->bi_iter.bi_sector -
 				     drive.plan->base + n);
@@ -215,6 +253,29 @@ static void note_request(const struct bio *bio)
 		machine_note(&noted[i % NOTED], all || bio_op(bio) != REQ_OP_READ);
 }
 
+/* Others go on for a while, and the power goes. */
+static void go_late(void *unused)
+{
+	unsigned int i;
+
+	for (i = 0; i < drive.plan->cut_late; i++)
+		machine_switch();
+	machine_stop("cut");
+}
+
+/* Whether the power goes now; it may have begun to go. */
+static bool is_cut(void)
+{
+	const struct world_plan *plan = drive.plan;
+
+	if (!plan->cut_after || drive.count.requests < plan->cut_after)
+		return false;
+	if (plan->cut_late && !drive.power)
+		drive.power = machine_start(CONTEXT_DEVICE, "power", go_late,
+					    NULL);
+	return !plan->cut_late;
+}
+
 static void drive_main(void *unused)
 {
 	bool hung = false;
@@ -244,8 +305,7 @@ static void drive_main(void *unused)
 			drive.count.requests++;
 			world_count.drive++;
 			say_done(bio);
-			if (drive.plan->cut_after &&
-			    drive.count.requests >= drive.plan->cut_after)
+			if (is_cut())
 				machine_stop("cut");
 			machine_interrupt(CONTEXT_HARDIRQ, "drive", end, bio);
 			if (drive.tags.nr)

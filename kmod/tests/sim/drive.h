@@ -28,5 +28,8 @@ const struct drive_count *drive_count(void);
 bool world_is_suspended(void);
 /* From now on nothing fails. */
 void drive_mend(void);
+/* Have the drive take other requests, or lose its volatile cache or get it back. */
+void drive_change_limits(void);
+void drive_change_cache(void);
 
 #endif

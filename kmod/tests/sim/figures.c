@@ -304,7 +304,7 @@ static void check_reasons(const struct figures *figures,
 	}
 	if (!plan->nowait_one_in && !plan->nowait_nth)
 		CHECK(rmw_drive_no_memory, 0);
-	if (plan->max_sectors >= 2 * block)
+	if (plan->max_sectors >= 2 * block && !figures->limits)
 		CHECK(rmw_drive_limits, 0);
 	if (has_errors(plan))
 		return;
@@ -320,7 +320,10 @@ static void check_traffic(const struct figures *figures,
 	const struct world_plan *plan = figures->plan;
 	const struct drive_count *drive = drive_count();
 
-	CHECK(writes_over_limits, sent.over);
+	if (figures->limits)
+		BETWEEN(writes_over_limits, 0, sent.writes);
+	else
+		CHECK(writes_over_limits, sent.over);
 	BETWEEN(flushes, sent.flushes, sent.flushes + sent.flushes_maybe +
 		figures->suspends);
 	BETWEEN(nowait_again, figures->suspends ? 0 : sent.again, sent.again);
@@ -330,7 +333,7 @@ static void check_traffic(const struct figures *figures,
 	if (!figures->modes && figures->mode != 2)
 		CHECK(touches_held, 0);
 	/* Where requests are large, no write nor the blocks before it need cuts. */
-	if (plan->max_sectors >= MUCH && !sent.zeroes)
+	if (plan->max_sectors >= MUCH && !sent.zeroes && !figures->limits)
 		CHECK(cuts, 0);
 	if (has_errors(plan) || READ(uncut))
 		return;

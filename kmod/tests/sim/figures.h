@@ -18,12 +18,13 @@ struct align_target;
  * @most_blocks: the largest limit that it had
  * @hold_ms: the time that was set last
  * @modes: the mode was changed, maybe back again
+ * @limits: the drive's limits were changed
  * @suspends: how often it was suspended
  */
 struct figures {
 	const struct world_plan *plan;
 	unsigned int mode, max_blocks, most_blocks, hold_ms;
-	bool modes;
+	bool modes, limits;
 	unsigned int suspends;
 };
 

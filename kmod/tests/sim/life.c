@@ -113,6 +113,15 @@ static void make_world(struct life_script *script, unsigned int i, sim_u64 seed)
 	script->nr = i + 1;
 }
 
+static void cut_power(enum media_cut how, const struct life_world *world)
+{
+	const struct world_plan *plan = &world->plan;
+	unsigned int block = plan->physical / 512;
+	unsigned int lead = (block - plan->offset / 512 + plan->base) % block;
+
+	media_cut(how, world->cut_seed, block, lead);
+}
+
 /* Run a world and look at what it leaves. Return: the violation, or NULL. */
 static const char *live(struct life_script *script, unsigned int i, bool made,
 			sim_u64 seed, struct life *life)
@@ -143,8 +152,7 @@ static const char *live(struct life_script *script, unsigned int i, bool made,
 			return judged.failure;
 	}
 	life->cuts++;
-	media_cut(!strcmp(result.why, "done") ? CUT_ALL : world->cut,
-		  world->cut_seed);
+	cut_power(!strcmp(result.why, "done") ? CUT_ALL : world->cut, world);
 	return run(judge_medium, world).failure;
 }
 

@@ -16,6 +16,7 @@
 
 #include "accesses.h"
 #include "life.h"
+#include "media.h"
 #include "plan.h"
 #include "script.h"
 #include "sets.h"
@@ -27,7 +28,7 @@ static size_t story_lines;
 
 static const char *const focus_names[] = { "none", "drops", "memory", "reads",
 					   "flood", "allocations", "gate",
-					   "quiet", "tables" };
+					   "quiet", "tables", "changes" };
 static const char *const strategy_names[] = { "random", "pct", "mixed" };
 
 static double seconds(void)
@@ -67,7 +68,7 @@ static unsigned int name(const char *option, const char *text,
 /* As the options have it. */
 static struct {
 	sim_u64 seed, lives, limit;
-	bool story, hash, shrinks;
+	bool story, hash, shrinks, tears;
 	const char *plan, *output;
 	bool exhaustive;
 	struct sets_wanted sets;
@@ -169,6 +170,7 @@ static void parse(int argc, char **argv)
 		{ "story", no_argument, NULL, 't' },
 		{ "lines", required_argument, NULL, 'i' },
 		{ "hash", no_argument, NULL, 'h' },
+		{ "tears", no_argument, NULL, 'r' },
 		{ "focus", required_argument, NULL, 'f' },
 		{ "strategy", required_argument, NULL, 'y' },
 		{ "shrink", no_argument, NULL, 'k' },
@@ -206,6 +208,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'h':
 			asked.hash = true;
+			break;
+		case 'r':
+			asked.tears = true;
 			break;
 		case 'f':
 			plan_focus = name("focus", optarg, focus_names,
@@ -259,7 +264,7 @@ static void parse(int argc, char **argv)
 			accesses_loose = true;
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables] [--strategy random|pct|mixed] [--output FILE]\n"
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes] [--strategy random|pct|mixed] [--output FILE]\n"
 				"       sim --seed N --shrink [--output FILE]\n"
 				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
 				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--part I/N] [--most N] [--full | --loose]\n"
@@ -330,6 +335,8 @@ int main(int argc, char **argv)
 	if (progress)
 		fputs("\r\033[K", stderr);
 	took = seconds() - began;
+	if (asked.tears)
+		printf("tears: %u of 256 masks\n", media_masks());
 	printf("sim: %llu operations, %llu cuts, %llu violations, %.0f operations/s\n",
 	       world_count.ops, cuts, violations,
 	       (double)world_count.ops / (took > 0 ? took : 1));

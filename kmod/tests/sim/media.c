@@ -23,6 +23,8 @@ static struct cell cells[MEDIA_SECTORS];
 /* Sectors that may have something in the cache. */
 static unsigned int cached[MEDIA_SECTORS];
 static unsigned int nr_cached;
+/* Masks that a cut has used; of all lives. */
+static bool masks[256];
 
 void media_reset(void)
 {
@@ -78,19 +80,51 @@ static sim_u64 mix(sim_u64 z)
 	return z ^ z >> 31;
 }
 
-void media_cut(enum media_cut how, sim_u64 seed)
+/* A mask has a bit for each eighth of a block, or for each sector. */
+static bool has_arrived(unsigned int mask, unsigned int nr, unsigned int block)
+{
+	return mask >> (block > 8 ? nr * 8 / block : nr) & 1;
+}
+
+static void count_mask(unsigned int first, unsigned int mask)
+{
+	unsigned int i;
+
+	for (i = first; i < first + 8; i++)
+		if (i >= MEDIA_SECTORS || !cells[i].nr)
+			return;
+	masks[mask] = true;
+}
+
+unsigned int media_masks(void)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < 256; i++)
+		nr += masks[i];
+	return nr;
+}
+
+void media_cut(enum media_cut how, sim_u64 seed, unsigned int block,
+	       unsigned int lead)
 {
 	unsigned int i;
 
 	for (i = 0; i < MEDIA_SECTORS; i++) {
 		struct cell *cell = &cells[i];
 		unsigned int pick = cell->nr;
+		unsigned int nr = (i + lead) / block, in = (i + lead) % block;
+		unsigned int mask = (seed + nr) % 256;
+
+		if (how == CUT_MASK && block == 8 && !in)
+			count_mask(i, mask);
 
 		if (how == CUT_ALL)
 			pick = 0;
 		else if (how == CUT_SECTORS)
 			pick = mix(seed + i) % (cell->nr + 1);
-		else if (how == CUT_BLOCKS && mix(seed + i / 8) & 1)
+		else if ((how == CUT_BLOCKS && mix(seed + nr) & 1) ||
+			 (how == CUT_MASK && !has_arrived(mask, in, block)))
 			pick = 0;
 		if (pick)
 			cell->kept = cell->cached[pick - 1];

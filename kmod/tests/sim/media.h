@@ -19,7 +19,8 @@ enum media_cut {
 	CUT_NONE,		/* all that was written is there */
 	CUT_ALL,		/* what was not on the medium is gone */
 	CUT_SECTORS,		/* each sector as chance has it */
-	CUT_BLOCKS,		/* each group of 8 sectors as chance has it */
+	CUT_BLOCKS,		/* each physical block as chance has it */
+	CUT_MASK,		/* of each physical block the sectors of a mask */
 	CUT_KINDS,
 };
 
@@ -29,7 +30,15 @@ void media_write(unsigned int sector, sim_u64 tag);
 /* Put a sector, or all that is in the cache, on the medium. */
 void media_settle(unsigned int sector);
 void media_flush(void);
-/* Lose the power; the choices are from @seed. */
-void media_cut(enum media_cut how, sim_u64 seed);
+/*
+ * Lose the power; the choices are from @seed. A physical block has @block sectors, and
+ * the first one of the medium is the @lead-th of its block. With CUT_MASK a block
+ * that is @n blocks behind another one has its mask plus @n, so that over the seeds
+ * each block comes out in each way.
+ */
+void media_cut(enum media_cut how, sim_u64 seed, unsigned int block,
+	       unsigned int lead);
+/* Of the 256 masks, those that CUT_MASK has used on a block that was all in the cache. */
+unsigned int media_masks(void);
 
 #endif

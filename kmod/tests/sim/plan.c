@@ -6,21 +6,34 @@
 
 /* Chance of the plans, apart from that of the machine. */
 static sim_u64 plan_state;
+/* That of what came later: what a seed had planned before stays as it was. */
+static sim_u64 later_state;
 enum plan_focus plan_focus;
 
 void plan_begin(sim_u64 seed)
 {
 	plan_state = plan_life(seed);
+	later_state = ~plan_state;
 }
 
-unsigned int plan_chance(unsigned int n)
+static unsigned int chance_of(sim_u64 *state, unsigned int n)
 {
-	sim_u64 z = plan_state += 0x9e3779b97f4a7c15ULL;
+	sim_u64 z = *state += 0x9e3779b97f4a7c15ULL;
 
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
 	z ^= z >> 31;
 	return (unsigned int)((z >> 32) * n >> 32);
+}
+
+unsigned int plan_chance(unsigned int n)
+{
+	return chance_of(&plan_state, n);
+}
+
+static unsigned int later_chance(unsigned int n)
+{
+	return chance_of(&later_state, n);
 }
 
 static bool one_in(unsigned int n)
@@ -365,6 +378,33 @@ sim_u64 plan_life(sim_u64 seed)
 	return plan_focus == FOCUS_ALLOCATIONS ? seed / ALLOCATIONS : seed;
 }
 
+/* The drive changes at times, between the other events or in their place. */
+static void plan_changes(struct world_plan *plan)
+{
+	unsigned int most = sizeof(plan->event), nr = 1 + later_chance(4);
+
+	while (nr--) {
+		unsigned int at = later_chance(plan->nr_events + 1);
+
+		if (at == most)
+			continue;
+		plan->event[at] = (unsigned char)(EVENT_LIMITS + later_chance(2));
+		if (at == plan->nr_events)
+			plan->nr_events++;
+	}
+}
+
+/*
+ * What came later: the power goes after any event, not only as a request is done,
+ * and the drive changes.
+ */
+static void plan_later(struct world_plan *plan)
+{
+	plan->cut_late = later_chance(2) ? 1 + later_chance(1U << later_chance(10)) : 0;
+	if (plan_focus == FOCUS_CHANGES || (plan_focus == FOCUS_NONE && !later_chance(6)))
+		plan_changes(plan);
+}
+
 void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 {
 	static const unsigned int physical[] = { 4096, 4096, 4096, 1024, 2048,
@@ -415,7 +455,7 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	for (i = 0; i < plan->nr_events; i++)
 		plan->event[i] = plan->bad_nr && one_in(2) ?
 				 EVENT_DROP_FAILED :
-				 (unsigned char)plan_chance(EVENT_KINDS);
+				 (unsigned char)plan_chance(EVENT_LIMITS);
 	hot = plan_chance(plan->sectors);
 	for (i = 0; i < plan->nr_ops; i++) {
 		if (one_in(50))
@@ -439,4 +479,5 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		plan_flood(plan, block);
 	if (plan_focus == FOCUS_ALLOCATIONS)
 		plan_allocation(plan, seed);
+	plan_later(plan);
 }

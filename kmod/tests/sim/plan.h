@@ -16,6 +16,7 @@ enum plan_focus {
 	FOCUS_GATE,
 	FOCUS_QUIET,
 	FOCUS_TABLES,
+	FOCUS_CHANGES,
 	FOCUS_KINDS,
 };
 

@@ -16,11 +16,12 @@ const char *const script_events[EVENT_KINDS] = {
 	[EVENT_MODE] = "mode", [EVENT_FLUSH] = "flush",
 	[EVENT_MAX_BLOCKS] = "max_blocks", [EVENT_HOLD_MS] = "hold_ms",
 	[EVENT_DROP_FAILED] = "drop_failed", [EVENT_SLEEP] = "sleep",
+	[EVENT_LIMITS] = "limits", [EVENT_CACHE] = "cache",
 };
 
 static const char *const cuts[CUT_KINDS] = {
 	[CUT_NONE] = "none", [CUT_ALL] = "all", [CUT_SECTORS] = "sectors",
-	[CUT_BLOCKS] = "blocks",
+	[CUT_BLOCKS] = "blocks", [CUT_MASK] = "mask",
 };
 
 static const char *const strategies[] = { "random", "pct" };
@@ -48,7 +49,8 @@ static const struct setting {
 	NUMBER(error_one_in, 0, 1 << 20), NUMBER(bad_first, 0, 1U << 31),
 	NUMBER(bad_nr, 0, MEDIA_SECTORS), SWITCH(inline_end),
 	NUMBER(slow_one_in, 0, 1 << 20), NUMBER(tags, 1, 1 << 20),
-	NUMBER(cut_after, 0, 1 << 20), SWITCH(reboot),
+	NUMBER(cut_after, 0, 1 << 20), NUMBER(cut_late, 0, 1 << 20),
+	SWITCH(reboot),
 	NUMBER(threads, 1, WORLD_THREADS), NUMBER(depth, 1, 64),
 	SWITCH(streams), SWITCH(power), SWITCH(flood), SWITCH(has_twin),
 	NUMBER(twin, 0, MEDIA_SECTORS), NUMBER(hang_at, 0, 1 << 20),
@@ -206,7 +208,7 @@ static const char *read_cut(char **rest, struct life_world *world)
 
 	if (!read_name(rest, cuts, CUT_KINDS, &cut) ||
 	    !read_number(rest, 0, ~0ULL, &world->cut_seed))
-		return "must be: cut none|all|sectors|blocks SEED";
+		return "must be: cut none|all|sectors|blocks|mask SEED";
 	world->cut = (enum media_cut)cut;
 	return NULL;
 }

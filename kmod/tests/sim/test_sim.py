@@ -69,10 +69,26 @@ def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault, lives):
     assert status not in (CLEAN, USAGE), output[-500:]
 
 
-@pytest.mark.parametrize("focus", [*sorted(set(FOCUS.values())), "flood"])
+@pytest.mark.parametrize("focus", [*sorted(set(FOCUS.values())), "changes", "flood"])
 def test_no_life_about_one_thing_breaks_a_promise(built, focus):
     status, output = sim(built, "--seed", FIRST, "--lives", LIVES // 4, "--focus", focus)
     assert status == CLEAN, output[-4000:]
+
+
+def masks(built, lives):
+    """Return how many of the 256 parts of a block have come out of cuts of so many lives."""
+    status, output = sim(built, "--seed", FIRST, "--lives", lives, "--tears")
+    assert status == CLEAN, output[-4000:]
+    return int(re.search(r"^tears: (\d+) of 256 masks$", output, re.M)[1])
+
+
+def test_tears_walk_through_a_block(built):
+    assert 0 < masks(built, LIVES // 2) < masks(built, LIVES)
+
+
+@pytest.mark.check_all("masks walk through a block")
+def test_a_block_is_torn_in_each_way(built):
+    assert masks(built, 6000) == 256
 
 
 def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(built, linux, tmp_path):

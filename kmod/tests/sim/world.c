@@ -750,6 +750,13 @@ static void do_event(enum world_event event)
 		pause(1000);
 		shim_sleep_event(PM_POST_SUSPEND);
 		break;
+	case EVENT_LIMITS:
+		world.figures.limits = true;
+		drive_change_limits();
+		break;
+	case EVENT_CACHE:
+		drive_change_cache();
+		break;
 	case EVENT_KINDS:
 		break;
 	}

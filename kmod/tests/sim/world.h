@@ -55,6 +55,8 @@ enum world_event {
 	EVENT_HOLD_MS,
 	EVENT_DROP_FAILED,
 	EVENT_SLEEP,
+	EVENT_LIMITS,		/* of the drive's requests */
+	EVENT_CACHE,		/* of the drive: off, or on again */
 	EVENT_KINDS,
 };
 
@@ -89,6 +91,7 @@ enum world_event {
  * @hang_ms: for how long
  * @tags: requests that the drive takes at a time
  * @cut_after: requests of the drive before the power is cut; 0: it is not
+ * @cut_late: then the power goes by so many choices of who goes on later
  * @reboot: the machine reboots at the end, instead of a removal
  * @event: what the administrator does, one after the other
  * @nr_events: number of @event
@@ -114,7 +117,7 @@ struct world_plan {
 	bool inline_end;
 	unsigned int slow_one_in, tags;
 	unsigned int hang_at, hang_ms;
-	unsigned int cut_after;
+	unsigned int cut_after, cut_late;
 	bool reboot;
 	unsigned char event[16];
 	unsigned int nr_events;

@@ -45,6 +45,7 @@ static bool needs_no_flush(struct bio *bio)
 	    bio->bi_bdev->bd_disk->write_cache)
 		return false;
 	bio->bi_opf &= ~(REQ_PREFLUSH | REQ_FUA);
+	bio->kept = true;
 	return !bio_sectors(bio);
 }
 

@@ -53,6 +53,7 @@ typedef void (bio_end_io_t)(struct bio *bio);
 /**
  * struct bio - a request, as the kernel's
  * @nobodys: charged to the root cgroup
+ * @kept: the bio's flush was left out, as its disk had no volatile cache
  */
 struct bio {
 	struct bio *bi_next;
@@ -63,6 +64,7 @@ struct bio {
 	blk_status_t bi_status;
 	unsigned short bi_ioprio;
 	bool nobodys;
+	bool kept;
 	struct bvec_iter bi_iter;
 	bio_end_io_t *bi_end_io;
 	void *bi_private;
