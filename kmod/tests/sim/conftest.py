@@ -4,7 +4,7 @@
 import pytest
 
 from lab.linux import kernels
-from sim.programs import build
+from sim.programs import build_once
 
 
 @pytest.fixture(scope="session")
@@ -15,4 +15,4 @@ def linux():
 @pytest.fixture(scope="session")
 def built(tmp_path_factory, linux):
     """Return the folder of a build."""
-    return build(tmp_path_factory.mktemp("sim"), linux)
+    return build_once(tmp_path_factory.mktemp("sim"), linux)

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Builds of the simulation, with a change of the engine or without, and their runs."""
 
+import functools
+import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
+from lab import kept
 from lab.pace import patience
 from sim.faults import FAULTS
 
@@ -24,6 +28,26 @@ def build(out, linux, *variables):
     """Build, and return the folder."""
     done = make(out, linux, *variables)
     assert done.returncode == 0, done.stderr[-8000:]
+    return out
+
+
+@functools.cache
+def sources():
+    """Return a digest of what a build is made of, but for make's variables."""
+    compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout
+    files = [*sorted(KMOD.glob("*.[ch]")), HERE / "Makefile", *sorted(HERE.rglob("*.[ch]"))]
+    return kept.digest(compiler, os.environ.get("CFLAGS", ""), *(part for path in files for part in (str(path.relative_to(KMOD)), path)))
+
+
+def build_once(out, linux, *variables):
+    """Build for all workers of a run, and for later runs of the same sources; return `out`, which the caller may change."""
+    folder = kept.result("simulation", kept.digest(sources(), str(linux), *variables),
+                         lambda scratch: build(scratch, linux, *variables))
+    shutil.copytree(folder, out, symlinks=True, dirs_exist_ok=True)
+    # The sources of another checkout may be younger than what was built of the same text, and make goes by age.
+    now = time.time()
+    for path in out.rglob("*"):
+        os.utime(path, (now, now), follow_symlinks=False)
     return out
 
 

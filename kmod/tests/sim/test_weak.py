@@ -11,7 +11,7 @@ import pytest
 
 from lab.plugins import extent
 from sim.barriers import BARRIERS, IN_LITMUS, IN_LIVES, NOT_FOUND
-from sim.programs import CLEAN, VIOLATION, build, build_with_changes, sim
+from sim.programs import CLEAN, VIOLATION, build_once, build_with_changes, sim
 
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 LIVES = 300
@@ -24,7 +24,7 @@ LINE = re.compile(r"(?P<name>.*?) +(?P<verdict>Never|Sometimes) +(?P<left_out>le
 @pytest.fixture(scope="module")
 def weak(tmp_path_factory, linux):
     """Return the folder of a build with weak memory."""
-    return build(tmp_path_factory.mktemp("weak"), linux, "WEAK=1")
+    return build_once(tmp_path_factory.mktemp("weak"), linux, "WEAK=1")
 
 
 def litmus(out):
