@@ -8,11 +8,13 @@ import pytest
 
 from lab.pace import patience
 from lab.paths import OUT, REPO
+from lab.plugins.extent import only_all
 
 MAKEFILES = sorted((REPO / "userspace").glob("*/Makefile"))
 # "check" of every program, and "check-threads" of one that has threads.
-CHECKS = [(path.parent.name, target) for path in MAKEFILES
-          for target in re.findall(r"^(check(?:-\w+)?):", path.read_text(), re.M)]
+CHECKS = [(path.parent.name, target) if target == "check" else
+          only_all("the same tests with ASan and UBSan; TSan makes them slow", path.parent.name, target)
+          for path in MAKEFILES for target in re.findall(r"^(check(?:-\w+)?):", path.read_text(), re.M)]
 # Of the reference machine, for the tests of a program without their build.
 CHECK_SECONDS = 120
 

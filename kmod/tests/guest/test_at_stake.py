@@ -201,6 +201,7 @@ def functions_of_a_read(path):
     return min(least)
 
 
+@pytest.mark.check_all("the age itself; here what it costs")
 def test_the_age_costs_the_same_however_much_is_held(rig, tracefs):
     """Anybody may read the file, as often as he likes, and each read takes locks of the target."""
     rig.load_module()

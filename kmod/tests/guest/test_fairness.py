@@ -7,6 +7,7 @@ import time
 import pytest
 
 from lab.pace import Limit
+from lab.plugins.extent import only_all
 from rig.direct import Disk, Later, flush_fails, pattern
 from rig.dm import Align, Device
 from rig.memdisk import memory_disk
@@ -60,7 +61,7 @@ def regions(path, number, apart):
         yield [stack.enter_context(Device(f"0 {BLOCK} linear {path} {i * apart}")).path for i in range(number)]
 
 
-@pytest.mark.parametrize("threads", [8, 128])
+@pytest.mark.parametrize("threads", [8, only_all("sim/test_sim.py: floods of up to 176 writes against a flush", 128)])
 def test_a_flush_ends_beside_threads_that_discard_what_they_have_written(rig, threads):
     """The discards want their blocks written first, which are in another shard than the one that the flush waits for."""
     rig.load_module()
@@ -72,6 +73,7 @@ def test_a_flush_ends_beside_threads_that_discard_what_they_have_written(rig, th
         requests_of_flush(upper.flush, device.path, disk.path, bound(threads + 1))
 
 
+@pytest.mark.check_all("a flush ends beside fewer threads, and a message waits for the same")
 @pytest.mark.parametrize("text", ["flush", "mode pad"])
 def test_messages_end_beside_threads_that_discard_what_they_have_written(rig, text):
     """No event of the kernel tells when a message begins and ends, so the count is that at this thread's next look."""
@@ -93,6 +95,7 @@ def test_messages_end_beside_threads_that_discard_what_they_have_written(rig, te
         print(f"the message ended after {completed(disk.path) - before} requests; {most} are enough")
 
 
+@pytest.mark.check_all("sim/test_sim.py: nothing is held long after hold_ms")
 def test_a_block_is_written_after_hold_ms_beside_threads_that_discard_what_they_have_written(rig):
     """Within the same bound of requests, from when it is due."""
     rig.load_module()

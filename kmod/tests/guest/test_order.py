@@ -179,9 +179,9 @@ def play(device, lower, chains):
 
 @pytest.mark.parametrize("mode,read_ms,write_ms,hold_ms", [
     only_all("report makes no request of its own", "report", 0, 600, None),
-    ("pad", 0, 600, None), ("pad", 600, 0, None),
+    ("pad", 0, 600, None), only_all("sim/test_sim.py: drives that take any time for each", "pad", 600, 0, None),
     only_all("between the two before it", "pad", 300, 300, None),
-    ("coalesce", 0, 600, 1), ("coalesce", 300, 300, 200)])
+    only_all("sim/test_sim.py: all lengths of hold_ms", "coalesce", 0, 600, 1), ("coalesce", 300, 300, 200)])
 def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, hold_ms):
     """
     With slow writes the chains include both races of an aligned write with an RMW around it, and their mirror images
@@ -195,10 +195,12 @@ def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, ho
 
 
 @pytest.mark.parametrize("other,mode,hold_ms", [
-    *((other, "coalesce", 200) for other in ("zero", "zero straddle", "zero long", "discard")),
+    ("zero straddle", "coalesce", 200),
+    *(only_all("sim/test_sim.py: write-zeroes and discards of any sectors", other, "coalesce", 200)
+      for other in ("zero", "zero long", "discard")),
     only_all("its blocks are those of a straddle", "zero part", "coalesce", 200),
-    ("zero straddle", "pad", None), ("discard", "pad", None),
-    *(only_all("its blocks are those of a straddle", other, "pad", None) for other in ("zero", "zero part", "zero long"))])
+    ("discard", "pad", None), *(only_all("sim/test_sim.py: write-zeroes of any sectors", other, "pad", None)
+                                for other in ("zero", "zero straddle", "zero part", "zero long"))])
 def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, mode, hold_ms):
     """On a drive that takes 300 ms for every request, as dm-delay does not support write-zeroes, which would become writes."""
     drive = rig.drive("slow300ms")
@@ -208,6 +210,7 @@ def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, 
         assert (ledger["rmw_expected_zeroes"] > 0) == (other in ("zero part", "zero straddle", "zero long"))
 
 
+@pytest.mark.check_all("sim/test_exhaustive.py: write-then-cached-read")
 def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
     """
     An aligned write is in flight; a read of its block runs beside it; the write is acknowledged; a partial write then must
@@ -227,7 +230,7 @@ def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
             check(0, want, lower.read(0, 8), "beneath it")
 
 
-@pytest.mark.parametrize("read_ms,write_ms", [(0, 600), (600, 0)])
+@pytest.mark.parametrize("read_ms,write_ms", [only_all("sim/test_exhaustive.py: write-under-rmw", 0, 600), (600, 0)])
 def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms):
     """The mirror image: the RMW reads, or has read and writes, when the aligned write arrives; the aligned write wins."""
     drive = rig.drive("p4096")

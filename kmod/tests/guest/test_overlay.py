@@ -277,6 +277,7 @@ def test_a_superseding_write_that_fails_supersedes_nothing(rig):
         device.balanced()
 
 
+@pytest.mark.check_all("sim/test_exhaustive.py: write-under-rmw")
 def test_an_aligned_write_in_flight_is_not_undone_by_a_touch_that_comes(rig):
     """The touch cannot be held while the write is in flight; in the end the drive has both, the touch on top."""
     drive = rig.drive("p4096")

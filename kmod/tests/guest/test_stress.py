@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from lab.plugins.extent import only_usual
+from lab.plugins.extent import only_all, only_usual
 from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, Refused
 from rig.direct import Later
 from rig.dm import Align
@@ -16,6 +16,8 @@ from rig.witness import eventually
 pytestmark = [pytest.mark.timeout(STRESS_LIMIT), pytest.mark.two_processors]
 
 MODES = ["report", "pad", "coalesce"]
+# A load of one mode in make check.
+HARDEST = [*(only_all("sim/test_sim.py: lives in each mode", mode) for mode in MODES[:2]), "coalesce"]
 
 
 @contextlib.contextmanager
@@ -47,7 +49,7 @@ def test_stress_on_the_drive_is_clean_and_the_drive_agrees(rig, mode, physical):
         assert stats["rmws"] + stats["rmws_saved_by_cache"] >= stats["touches"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", HARDEST)
 def test_stress_with_the_first_boundary_at_3584_is_clean(rig, mode):
     drive = rig.drive("offset3584")
     drive.reset()
@@ -62,7 +64,7 @@ def test_stress_with_the_first_boundary_at_3584_is_clean(rig, mode):
             assert ledger["rmw_drive"] == ledger["rmw_drive_edge"]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", HARDEST)
 def test_stress_on_memory_is_clean(rig, mode):
     """A RAM disk answers at once and on the submitter's own CPU: the other extreme of timing."""
     with rig.brd() as path, Align(path, mode=mode) as device:
@@ -74,7 +76,7 @@ def test_stress_on_memory_is_clean(rig, mode):
         assert (ledger["touches_held"] > 0) == (mode == "coalesce")
 
 
-@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+@pytest.mark.parametrize("mode", HARDEST[1:])
 def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(rig, mode):
     """With four milliseconds a request, every race between requests of different kinds is possible."""
     drive = rig.drive("slow4ms")
@@ -89,7 +91,7 @@ def test_stress_with_discards_and_write_zeroes_on_a_slow_drive_is_clean(rig, mod
         eventually(waited, "nothing waits for a block", timeout=STRESS_LIMIT / 2)
 
 
-@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+@pytest.mark.parametrize("mode", HARDEST[1:])
 def test_one_block_of_memory_is_enough(rig, mode):
     """max_blocks 1: writes wait or go down unmodified, but all of them end and none is wrong."""
     with rig.brd() as path, Align(path, mode=mode, max_blocks=1) as device:
@@ -100,6 +102,7 @@ def test_one_block_of_memory_is_enough(rig, mode):
         assert ledger["rmw_host"] + ledger["rmw_avoided"] > 0, "no touch was padded"
 
 
+@pytest.mark.check_all("sim/test_sim.py looks at the number of blocks all the time")
 def test_the_memory_ceiling_holds_under_load(rig):
     with rig.brd() as path, Align(path, mode="pad", max_blocks=4) as device:
         load = rig.stress(device.path, beneath=path, torn_reads=True, seconds=rig.seconds / 2)
@@ -111,6 +114,7 @@ def test_the_memory_ceiling_holds_under_load(rig):
         assert 1 <= most <= 4, f"{most} blocks were in use, the ceiling is 4"
 
 
+@pytest.mark.check_all("sim/test_sim.py: no request waits for 20000 of the drive")
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_a_flood_of_writes_to_one_block_starves_nobody(rig, mode):
     """Sixteen writers of a single block; a request that waits for 20 seconds fails the run."""
@@ -127,7 +131,7 @@ def lasting(rig, device, beneath, **options):
     return rig.stress(device.path, beneath=beneath, seconds=STRESS_LIMIT, **options)
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", HARDEST)
 def test_suspend_and_resume_under_load(rig, mode):
     with quick(rig, mode) as path, Align(path, mode=mode) as device:
         load = lasting(rig, device, path, torn_reads=True, flush=1)
@@ -175,6 +179,7 @@ def test_reload_with_another_block_size_and_mode_change_under_load(rig):
         device.balanced()
 
 
+@pytest.mark.check_all("sim/test_sim.py changes them in most lives")
 def test_holding_while_its_bounds_change_under_load(rig):
     """Touches are held for a moment or for good, in much or in little memory, and released for any reason."""
     drive = rig.drive("p4096")

@@ -20,6 +20,7 @@ ROUNDS = max(FEWEST, LIFECYCLE_ROUNDS)
 TIMEOUT = 240 + 10 * ROUNDS
 
 
+@pytest.mark.check_all("sim/test_sim.py: each life ends with all memory freed; tools/test_stress_kasan.py has kmemleak")
 @pytest.mark.timeout(0)
 def test_nothing_is_left_of_devices_and_module():
     program = f"import sys; sys.path[:0] = {[str(REPO / 'kmod/tests')]}; " \

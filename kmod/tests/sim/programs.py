@@ -36,7 +36,8 @@ def sources():
     """Return a digest of what a build is made of, but for make's variables."""
     compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout
     files = [*sorted(KMOD.glob("*.[ch]")), HERE / "Makefile", *sorted(HERE.rglob("*.[ch]"))]
-    return kept.digest(compiler, os.environ.get("CFLAGS", ""), *(part for path in files for part in (str(path.relative_to(KMOD)), path)))
+    texts = (part for path in files for part in (str(path.relative_to(KMOD)), path))
+    return kept.digest(compiler, os.environ.get("CFLAGS", ""), *texts)
 
 
 def build_once(out, linux, *variables):

@@ -13,6 +13,7 @@ import time
 import pytest
 
 from lab.pace import patience, scaled
+from lab.plugins.extent import only_all
 from rig import control
 from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of, sysfs_folder
@@ -98,7 +99,7 @@ def test_who_waits_for_a_mode_change_can_be_killed(rig, disk, stuck):
         assert (ledger["rmw_drive_report"], ledger["rmw_host"]) == (1, 1)
 
 
-@pytest.mark.parametrize("text", ["mode pad", "flush"])
+@pytest.mark.parametrize("text", [only_all("it is the wait of a flush", "mode pad"), "flush"])
 def test_who_waits_for_what_is_held_can_be_killed(rig, disk, stuck, text):
     """After an interrupted suspend the device holds as before, and loses no touch."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
@@ -138,7 +139,7 @@ def test_nowait_writes_are_sent_back_and_leave_nothing(rig, disk, stuck):
         check(0, pattern(1, 0, 3) + pattern(2, 3, 2) + pattern(1, 5, 3) + pattern(4, 8, 8), upper.read(0, 16), "")
 
 
-@pytest.mark.parametrize("mode", ["pad", "coalesce"])
+@pytest.mark.parametrize("mode", [only_all("coalesce has more to put back", "pad"), "coalesce"])
 def test_a_suspend_that_is_given_up_leaves_the_device_as_it_was(rig, disk, stuck, mode):
     with Align(stuck.path, mode=mode, hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         upper.write(0, pattern(1, 0, 64))

@@ -34,7 +34,8 @@ def below(disk):
         yield below.path
 
 
-@pytest.mark.parametrize("mode", ["report", "pad", "coalesce"])
+@pytest.mark.parametrize("mode", [*(only_all("sim/test_sim.py: lives in each mode", mode) for mode in ("report", "pad")),
+                                  "coalesce"])
 def test_no_acknowledged_sector_is_lost_while_requests_fail_at_random(rig, disk, below, mode):
     """One of ten requests fails, for a while during the stress, until enough reads and writes have failed."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}
@@ -129,8 +130,8 @@ class Model:
 
 
 @pytest.mark.parametrize("mode,times", [
-    ("pad", 1), ("coalesce", 2), only_all("the retry that succeeds is the other mode's", "coalesce", 1),
-    only_all("the retry that fails is the other mode's", "pad", 2)])
+    ("coalesce", 2),
+    *(only_all("sim/test_sim.py: whom an error reaches", *row) for row in (("coalesce", 1), ("pad", 1), ("pad", 2)))])
 def test_whichever_request_fails_only_its_own_writes_do(rig, disk, below, mode, times):
     """One request fails, or also the next one, which is often the retry."""
     failed = lost = attempts = 0

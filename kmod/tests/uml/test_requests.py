@@ -10,6 +10,7 @@ import time
 import pytest
 
 from lab.paths import OUT
+from lab.plugins.extent import only_all
 from rig.bad_blocks import BLOCK, faulty
 from rig.control import Refused
 from rig.direct import SECTOR, Disk, check, flush_fails, pattern
@@ -33,7 +34,9 @@ def random_faults(below, seed):
         yield path, heal
 
 
-@pytest.mark.parametrize("mode,percent", [("report", 0), ("pad", 0), ("pad", 40), ("coalesce", 0), ("coalesce", 40)])
+@pytest.mark.parametrize("mode,percent", [
+    *(only_all("sim/test_sim.py: lives in each mode", *row) for row in (("report", 0), ("pad", 40), ("coalesce", 0))), ("pad", 0),
+    ("coalesce", 40)])
 def test_no_acknowledged_sector_is_lost_while_requests_fail(rig, mode, percent):
     """Bad blocks, and later none; with all memory, and with a percentage of failing allocations."""
     options = {"hold_ms": 20} if mode == "coalesce" else {}

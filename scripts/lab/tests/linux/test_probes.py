@@ -41,6 +41,7 @@ def test_each_question_is_asked(found):
     assert list(found) == PROBES and found["HEADERS"] == "1"
 
 
+@pytest.mark.check_all("a build with this kernel's answers, and one without all that is optional")
 @pytest.mark.parametrize("feature", PROBES)
 def test_the_opposite_answer_does_not_compile(series, found, feature):
     opposite = {"0": "1", "1": "0"}[found[feature]]
