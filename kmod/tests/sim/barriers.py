@@ -31,17 +31,20 @@ BARRIERS = {
     "spare-acquire": [("run.c", "smp_load_acquire(&block->pins)", "READ_ONCE(block->pins)")],
 }
 
-IN_LITMUS = {"gate-rmb": "engine: gate and mode", "node-mb": "engine: node and opener"}
+IN_LITMUS = {
+    "gate-rmb": "engine: gate and mode",
+    "node-mb": "engine: node and opener",
+    "pieces-relaxed": "engine: the pieces of a write",
+    "quiet-rmb-held": "engine: a failed block ends",
+    "quiet-rmb-idle": "engine: a block fails",
+    "unpin-release": "engine: the buffer of a pinned block",
+}
 
 IN_LIVES = {"parts-relaxed": (2000, "none")}
 
 NOT_FOUND = {
-    "pieces-relaxed": "two pieces of one run have to end at once, one with an error: in no life tried",
     "blockers-relaxed": "the locks of the shards, under which the count falls and the range was registered, order the same",
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",
-    "quiet-rmb-held": "a failed block has to end between two loads of a freeze, another be in flight: in no life tried",
-    "quiet-rmb-idle": "a block has to fail between two loads of a freeze, while another block is in flight: in no life tried",
     "quiet-rmb-after": "cancel_work_sync(), which comes next, is a full barrier",
-    "unpin-release": "half of a copy is late, but in no life tried was the buffer written in that while",
     "spare-acquire": "only stores and requests follow, and a branch orders those behind the load that it looks at",
 }

@@ -8,20 +8,13 @@
 #include <linux/rcupdate.h>
 #include <linux/spinlock.h>
 
-#include "gate.h"
 #include "litmus.h"
-#include "node.h"
-#include "shim.h"
 
 static int x, y, z;
 static int *pointer;
 static atomic_t count;
 static spinlock_t lock, other_lock;
 /* Parts of the engine. */
-static struct align_gate gate;
-static struct align_io io;
-static struct bio bio;
-static struct align_node node;
 
 void litmus_begin(void)
 {
@@ -32,18 +25,8 @@ void litmus_begin(void)
 	atomic_set(&count, 0);
 	spin_lock_init(&lock);
 	spin_lock_init(&other_lock);
-	memset(&gate, 0, sizeof(gate));
-	gate_init(&gate);
-	io.bio = &bio;
-	bio.bi_opf = REQ_OP_WRITE | REQ_NOWAIT;
-	memset(&node, 0, sizeof(node));
-	node.md = shim_md_new("litmus", 1);
-	node.unflushed = true;
 	smp_mb();
 }
-
-#define R(process, number) litmus_r[process][number]
-#define IS(process, number, value) (R(process, number) == (value))
 
 /* What the tests have in common: stores and loads, in this order. */
 static void store_x_y(void)
@@ -656,69 +639,6 @@ static bool grace_period_broken(void)
 	return IS(0, 0, 0) && IS(1, 0, 0);
 }
 
-/*
- * The engine's gate: @x is the mode. Who is inside when the gate has drained once
- * came in after the mode was set, and must see it.
- */
-static void enter_gate(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < 20; i++) {
-		unsigned int mode;
-
-		if (gate_enter(&gate, &io))
-			continue;
-		mode = READ_ONCE(x);
-		if (R(1, 0) && !mode)
-			R(0, 0) = 1;
-		gate_leave(&gate);
-	}
-}
-
-static void set_mode(void)
-{
-	struct bio_list deferred = BIO_EMPTY_LIST;
-
-	gate_close(&gate);
-	R(1, 0) = 1;
-	WRITE_ONCE(x, 1);
-	gate_open(&gate, &deferred);
-}
-
-static bool saw_old_mode(void)
-{
-	return R(0, 0);
-}
-
-/* The engine's node is asked while no opener is there, and an opener comes. */
-static void look_at_openers(void)
-{
-	node_is_flushed(&node);
-}
-
-static void open_device(void)
-{
-	WRITE_ONCE(dm_disk(node.md)->openers, 1);
-	smp_mb();
-	node_sees_cache(&node);
-}
-
-static bool opener_forgotten(void)
-{
-	return !node.unflushed;
-}
-
-#define NEVER(test_name, is_seen, ...) \
-	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ } }
-#define SOMETIMES(test_name, is_seen, ...) \
-	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ }, \
-	  .sometimes = true, .modelled = true }
-/* What needs a late load, or a store that others see one after the other. */
-#define LEFT_OUT(test_name, is_seen, ...) \
-	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ }, \
-	  .sometimes = true }
-
 const struct litmus litmus_tests[] = {
 	NEVER("CoRR+poonceonce+Once", went_back, store_x, load_x_twice),
 	NEVER("CoRW+poonceonce+Once", read_what_it_overwrote, load_x_store_x,
@@ -831,10 +751,6 @@ const struct litmus litmus_tests[] = {
 		  rcu_load_x_y),
 	NEVER("SB+rcusync+rcuread", grace_period_broken, store_x_sync_load_y,
 	      rcu_store_y_load_x),
-
-	NEVER("engine: gate and mode", saw_old_mode, enter_gate, set_mode),
-	NEVER("engine: node and opener", opener_forgotten, look_at_openers,
-	      open_device),
 };
 
 const unsigned int litmus_nr = ARRAY_SIZE(litmus_tests);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Litmus tests of the simulated memory: litmus.c has them, litmus_main.c runs them. */
+/*
+ * Litmus tests of the simulated memory: litmus.c has them, and litmus_engine.c those of
+ * parts of the engine; litmus_main.c runs them.
+ */
 #ifndef SIM_LITMUS_H
 #define SIM_LITMUS_H
 
@@ -22,12 +25,26 @@ struct litmus {
 	bool (*seen)(void);
 };
 
-extern const struct litmus litmus_tests[];
-extern const unsigned int litmus_nr;
+extern const struct litmus litmus_tests[], litmus_engine_tests[];
+extern const unsigned int litmus_nr, litmus_engine_nr;
 /* What the threads have read, as the tests number it: P0's r0 is 00, P1's r2 is 12. */
 extern sim_u64 litmus_r[LITMUS_PROCESSES][4];
 
 /* Make the variables and locks as they are at first. */
 void litmus_begin(void);
+void litmus_engine_begin(void);
+
+#define R(process, number) litmus_r[process][number]
+#define IS(process, number, value) (R(process, number) == (value))
+
+#define NEVER(test_name, is_seen, ...) \
+	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ } }
+#define SOMETIMES(test_name, is_seen, ...) \
+	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ }, \
+	  .sometimes = true, .modelled = true }
+/* What needs a late load, or a store that others see one after the other. */
+#define LEFT_OUT(test_name, is_seen, ...) \
+	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ }, \
+	  .sometimes = true }
 
 #endif

@@ -39,6 +39,7 @@ static void first(void *argument)
 	unsigned int i;
 
 	litmus_begin();
+	litmus_engine_begin();
 	for (i = 0; i < LITMUS_PROCESSES && test->process[i]; i++)
 		machine_start(CONTEXT_TASK, "process", process,
 			      &test->process[i]);
@@ -74,6 +75,16 @@ static unsigned int run(const struct litmus *test, sim_u64 seed, unsigned int ru
 	return i;
 }
 
+static void tell(const struct litmus *test, sim_u64 seed, unsigned int runs)
+{
+	unsigned int seen, done = run(test, seed, runs, &seen);
+
+	printf("%-52s %-9s %-8s %u of %u\n", test->name,
+	       test->sometimes ? "Sometimes" : "Never",
+	       test->modelled || !test->sometimes ? "" : "left out", seen,
+	       done);
+}
+
 /* Usage: sim-litmus [SEED [RUNS]] */
 int main(int argc, char **argv)
 {
@@ -84,14 +95,9 @@ int main(int argc, char **argv)
 	pristine = malloc((size_t)(__stop_sim_data - __start_sim_data));
 	memcpy(pristine, __start_sim_data,
 	       (size_t)(__stop_sim_data - __start_sim_data));
-	for (i = 0; i < litmus_nr; i++) {
-		const struct litmus *test = &litmus_tests[i];
-		unsigned int seen, done = run(test, seed, runs, &seen);
-
-		printf("%-52s %-9s %-8s %u of %u\n", test->name,
-		       test->sometimes ? "Sometimes" : "Never",
-		       test->modelled || !test->sometimes ? "" : "left out",
-		       seen, done);
-	}
+	for (i = 0; i < litmus_nr; i++)
+		tell(&litmus_tests[i], seed, runs);
+	for (i = 0; i < litmus_engine_nr; i++)
+		tell(&litmus_engine_tests[i], seed, runs);
 	return 0;
 }

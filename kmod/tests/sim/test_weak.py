@@ -27,9 +27,9 @@ def weak(tmp_path_factory, linux):
     return build_once(tmp_path_factory.mktemp("weak"), linux, "WEAK=1")
 
 
-def litmus(out):
+def litmus(out, runs=RUNS):
     """Return, by name of the litmus test, the words of its line."""
-    status, output = sim(out, FIRST, RUNS, program="sim-litmus")
+    status, output = sim(out, FIRST, runs, program="sim-litmus")
     assert status == CLEAN, output
     return {words["name"]: words for words in map(LINE.fullmatch, output.splitlines())}
 
@@ -86,7 +86,7 @@ def without(barrier, weak, linux, folder):
 
 @pytest.mark.parametrize("barrier", sorted(IN_LITMUS))
 def test_a_missing_barrier_shows_in_a_litmus_test(weak, linux, tmp_path, barrier):
-    table = litmus(without(barrier, weak, linux, tmp_path))
+    table = litmus(without(barrier, weak, linux, tmp_path), 3 * RUNS)
     assert {name for name, words in table.items() if words["verdict"] == "Never" and int(words["seen"])} == {IN_LITMUS[barrier]}
 
 

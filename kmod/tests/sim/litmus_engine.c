@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Litmus tests of parts of the engine: its functions as they are, of which the
+ * Makefile makes the static ones global.
+ */
+#include "align.h"
+#include "block_state.h"
+#include "gate.h"
+#include "litmus.h"
+#include "node.h"
+#include "shim.h"
+
+#define WORDS	16
+
+/* Static functions of hold.c, overlay.c, run.c and write.c. */
+bool hold_is_quiet(struct align_blocks *blocks);
+void hold_end(struct align_block *block);
+void unpin(struct align_block *block);
+bool block_needs_spare(const struct align_block *block);
+void run_end_piece(struct bio *bio);
+
+static unsigned int mode;
+static struct align_gate gate;
+static struct align_io io;
+static struct bio bio;
+static struct align_node node;
+
+/* A target of two held blocks: @block, and one that is always in flight. */
+static struct holder {
+	struct align_target at;
+	struct align_block block;
+} ends, fails;
+
+static struct align_block pinned;
+static u64 buffer[WORDS], copy[WORDS];
+static struct bio *piece[2];
+
+static void holder_begin(struct holder *holder, bool failed)
+{
+	struct align_target *at = &holder->at;
+	struct align_blocks *blocks = &at->blocks;
+	struct align_block *block = &holder->block;
+	struct align_shard *shard;
+
+	memset(holder, 0, sizeof(*holder));
+	at->ledger = &node.ledger;
+	spin_lock_init(&blocks->lock);
+	init_waitqueue_head(&blocks->quiet);
+	INIT_LIST_HEAD(&blocks->waiters);
+	block->single.at = at;
+	block->failed = failed;
+	block->held = 1;
+	shard = block_shard(block);
+	spin_lock_init(&shard->lock);
+	INIT_LIST_HEAD(&shard->failed);
+	INIT_LIST_HEAD(&block->by_age);
+	list_add(&block->list, &shard->failed);
+	blocks->nr_held = 2;
+	/* One more has failed, so that this is no news to tell. */
+	blocks->nr_failed = 2;
+	atomic_set(failed ? &blocks->nr_idle : &blocks->nr_resting, 1);
+}
+
+void litmus_engine_begin(void)
+{
+	unsigned int i;
+
+	mode = 0;
+	memset(&gate, 0, sizeof(gate));
+	gate_init(&gate);
+	memset(&io, 0, sizeof(io));
+	io.bio = &bio;
+	bio.bi_opf = REQ_OP_WRITE | REQ_NOWAIT;
+	memset(&node, 0, sizeof(node));
+	node.md = shim_md_new("litmus", 1);
+	node.unflushed = true;
+	ledger_init(&node.ledger);
+	holder_begin(&ends, true);
+	holder_begin(&fails, false);
+	memset(&pinned, 0, sizeof(pinned));
+	pinned.pins = 1;
+	memset(buffer, 0, sizeof(buffer));
+	memset(copy, 0, sizeof(copy));
+	/* As many parts as nobody ends: the write itself does not end here. */
+	atomic_set(&io.parts, 3);
+	atomic_set(&io.pieces, 2);
+	for (i = 0; i < ARRAY_SIZE(piece); i++) {
+		piece[i] = bio_alloc(NULL, 1, REQ_OP_WRITE, GFP_KERNEL);
+		piece[i]->bi_private = &io;
+	}
+	piece[0]->bi_status = BLK_STS_IOERR;
+	smp_mb();
+}
+
+/*
+ * The gate: who is inside when it has drained once came in after the mode was set,
+ * and must see it.
+ */
+static void enter_gate(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		unsigned int found;
+
+		if (gate_enter(&gate, &io))
+			continue;
+		found = READ_ONCE(mode);
+		if (R(1, 0) && !found)
+			R(0, 0) = 1;
+		gate_leave(&gate);
+	}
+}
+
+static void set_mode(void)
+{
+	struct bio_list deferred = BIO_EMPTY_LIST;
+
+	gate_close(&gate);
+	R(1, 0) = 1;
+	WRITE_ONCE(mode, 1);
+	gate_open(&gate, &deferred);
+}
+
+static bool saw_old_mode(void)
+{
+	return R(0, 0);
+}
+
+/* The node is asked while no opener is there, and an opener comes. */
+static void look_at_openers(void)
+{
+	node_is_flushed(&node);
+}
+
+static void open_device(void)
+{
+	WRITE_ONCE(dm_disk(node.md)->openers, 1);
+	smp_mb();
+	node_sees_cache(&node);
+}
+
+static bool opener_forgotten(void)
+{
+	return !node.unflushed;
+}
+
+/* A failed block is given up, while the other one is in flight. */
+static void end_block(void)
+{
+	struct align_shard *shard = block_shard(&ends.block);
+
+	spin_lock_irq(&shard->lock);
+	hold_leave(&ends.block);
+	/* The order that hold_is_quiet() counts on: no barrier of the engine makes it. */
+	smp_wmb();
+	hold_end(&ends.block);
+	spin_unlock_irq(&shard->lock);
+}
+
+static void look_beside_end(void)
+{
+	R(1, 0) = hold_is_quiet(&ends.at.blocks);
+}
+
+/* A block that rested was written, which failed, while the other one is in flight. */
+static void fail_block(void)
+{
+	struct align_block *block = &fails.block;
+	struct align_shard *shard = block_shard(block);
+
+	spin_lock_irq(&shard->lock);
+	hold_leave(block);
+	block->failed = true;
+	hold_rest(block);
+	spin_unlock_irq(&shard->lock);
+}
+
+static void look_beside_failure(void)
+{
+	R(1, 0) = hold_is_quiet(&fails.at.blocks);
+}
+
+static bool quiet_in_flight(void)
+{
+	return R(1, 0);
+}
+
+/* A read takes bytes from a block's buffer, and a run reads into that. */
+static void copy_and_unpin(void)
+{
+	memcpy(copy, buffer, sizeof(copy));
+	unpin(&pinned);
+}
+
+static void reuse_buffer(void)
+{
+	unsigned int i;
+
+	if (block_needs_spare(&pinned))
+		return;
+	for (i = 0; i < WORDS; i++)
+		buffer[i] = 1;
+}
+
+static bool copied_what_came_later(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < WORDS; i++)
+		if (copy[i])
+			return true;
+	return false;
+}
+
+/* Two pieces of a write end, the one with an error. */
+static void end_bad_piece(void)
+{
+	run_end_piece(piece[0]);
+}
+
+static void end_good_piece(void)
+{
+	run_end_piece(piece[1]);
+}
+
+/* In place of block.c's: who ends the last piece says how the range went. */
+void __wrap_blocks_end_range(struct align_io *ended, bool ok);
+void __wrap_blocks_end_range(struct align_io *ended, bool ok)
+{
+	R(0, 0) = ok;
+}
+
+static bool error_lost(void)
+{
+	return R(0, 0);
+}
+
+/* The drain of a block that has failed is not part of this. */
+bool __wrap_queue_work(struct workqueue_struct *wq, struct work_struct *work);
+bool __wrap_queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	smp_mb();
+	return true;
+}
+
+const struct litmus litmus_engine_tests[] = {
+	NEVER("engine: gate and mode", saw_old_mode, enter_gate, set_mode),
+	NEVER("engine: node and opener", opener_forgotten, look_at_openers,
+	      open_device),
+	NEVER("engine: a failed block ends", quiet_in_flight, end_block,
+	      look_beside_end),
+	NEVER("engine: a block fails", quiet_in_flight, fail_block,
+	      look_beside_failure),
+	NEVER("engine: the buffer of a pinned block", copied_what_came_later,
+	      copy_and_unpin, reuse_buffer),
+	NEVER("engine: the pieces of a write", error_lost, end_bad_piece,
+	      end_good_piece),
+};
+
+const unsigned int litmus_engine_nr = ARRAY_SIZE(litmus_engine_tests);
