@@ -392,7 +392,7 @@ static int send(struct mapped_device *md, char *name, char *value)
 {
 	char *argv[] = { name, value };
 
-	return shim_md_message(md, value ? 2 : 1, argv);
+	return shim_md_message(md, 0, value ? 2 : 1, argv);
 }
 
 static void load(struct mapped_device *md, char *words, unsigned int nr)

@@ -96,6 +96,7 @@ FAULTS = {
     "one-sleep-ends-both": [("notify.c", "\tsleeps &= ~kind;\n", "\tsleeps = 0 * kind;\n")],
     "chunk-not-looked-at": [("target.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
     "epoch-stays": [("node.c", "\t\t\tnode->epoch++;\n", "\t\t\tnode->epoch = 1;\n")],
+    "target-begins-at-0": [("target.c", "dm_target_offset(ti, bio->bi_iter.bi_sector);", "bio->bi_iter.bi_sector;")],
     # Faults that the simulation has found, as they were.
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
@@ -125,6 +126,7 @@ FOCUS = {
     "chunk-not-looked-at": "tables",
     "epoch-stays": "tables",
     "one-sleep-ends-both": "tables",
+    "target-begins-at-0": "targets",
 }
 
 NOT_FOUND = {

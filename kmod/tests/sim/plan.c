@@ -394,13 +394,29 @@ static void plan_changes(struct world_plan *plan)
 	}
 }
 
+/* The device has two targets, and their border lies where requests go. */
+static void plan_targets(struct world_plan *plan)
+{
+	const struct world_op *op = &plan->op[later_chance(plan->nr_ops)];
+	unsigned int border = op->first + later_chance(plan->physical / 256);
+
+	if (plan->stacked || plan->has_twin || plan->tables || plan->flood ||
+	    !border || border >= plan->sectors)
+		return;
+	plan->border = border;
+	plan->linear = !later_chance(3);
+}
+
 /*
  * What came later: the power goes after any event, not only as a request is done,
- * and the drive changes.
+ * the drive changes, and a table has two targets.
  */
 static void plan_later(struct world_plan *plan)
 {
 	plan->cut_late = later_chance(2) ? 1 + later_chance(1U << later_chance(10)) : 0;
+	plan->border = 0;
+	if (plan_focus == FOCUS_TARGETS || (plan_focus == FOCUS_NONE && !later_chance(8)))
+		plan_targets(plan);
 	if (plan_focus == FOCUS_CHANGES || (plan_focus == FOCUS_NONE && !later_chance(6)))
 		plan_changes(plan);
 }

@@ -17,6 +17,7 @@ enum plan_focus {
 	FOCUS_QUIET,
 	FOCUS_TABLES,
 	FOCUS_CHANGES,
+	FOCUS_TARGETS,
 	FOCUS_KINDS,
 };
 

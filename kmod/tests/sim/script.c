@@ -53,7 +53,8 @@ static const struct setting {
 	SWITCH(reboot),
 	NUMBER(threads, 1, WORLD_THREADS), NUMBER(depth, 1, 64),
 	SWITCH(streams), SWITCH(power), SWITCH(flood), SWITCH(has_twin),
-	NUMBER(twin, 0, MEDIA_SECTORS), NUMBER(hang_at, 0, 1 << 20),
+	NUMBER(twin, 0, MEDIA_SECTORS), NUMBER(border, 0, MEDIA_SECTORS),
+	SWITCH(linear), NUMBER(hang_at, 0, 1 << 20),
 	NUMBER(hang_ms, 0, 1000000),
 };
 
@@ -297,6 +298,9 @@ const char *script_check(const struct world_plan *plan)
 	if (plan->start < plan->base ||
 	    plan->start - plan->base + plan->sectors + plan->twin > MEDIA_SECTORS)
 		return "the device is not in what can be used of the drive";
+	if (plan->border && (plan->border >= plan->sectors || plan->stacked ||
+			     plan->has_twin || plan->tables))
+		return "border must be inside of a device that is alone";
 	if (plan->max_sectors < plan->physical / 512)
 		return "max_sectors must be a physical block or more";
 	for (i = 0; i < plan->nr_ops && !wrong; i++)

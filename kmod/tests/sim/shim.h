@@ -38,13 +38,35 @@ void shim_md_remove(struct mapped_device *md);
  */
 int shim_md_load(struct mapped_device *md, sector_t sectors, unsigned int argc,
 		 char **argv, char **error);
+
+/**
+ * struct shim_target - a target of a table
+ * @linear: the target passes all on; else it is the module's
+ * @sectors: its sectors
+ * @argc: number of @argv
+ * @argv: its arguments; of a linear one the device below, and its first sector
+ */
+struct shim_target {
+	bool linear;
+	sector_t sectors;
+	unsigned int argc;
+	char **argv;
+};
+
+/* As shim_md_load(), with @nr targets, one behind the other. */
+int shim_md_load_targets(struct mapped_device *md,
+			 const struct shim_target *target, unsigned int nr,
+			 char **error);
 /* Suspend; -ERESTARTSYS if the caller was killed meanwhile: nothing is changed. */
 int shim_md_suspend(struct mapped_device *md);
 /* Resume, with the table of the inactive slot if there is one. */
 int shim_md_resume(struct mapped_device *md);
-int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv);
-/* The live table's target. */
+/* To the target that has a sector. */
+int shim_md_message(struct mapped_device *md, sector_t sector, unsigned int argc,
+		    char **argv);
+/* The live table's first target, and the one that has a sector. */
 struct dm_target *shim_md_target(struct mapped_device *md);
+struct dm_target *shim_md_target_of(struct mapped_device *md, sector_t sector);
 
 /* Asked of the simulation: touches of a block of a device are lost. */
 void world_lost(dev_t dev, u64 block);

@@ -162,7 +162,7 @@ static bool set_simple(unsigned int i)
 		SIMPLE(bad_nr, 0), SIMPLE(bad_first, 0), SIMPLE(slow_one_in, 0),
 		SIMPLE(tags, 256), SIMPLE(cut_after, 0), SIMPLE(cut_late, 0),
 		SIMPLE(offset, 0),
-		SIMPLE(start, 0), SIMPLE(max_sectors, 2048), SIMPLE(zeroes, 1024),
+		SIMPLE(start, 0), SIMPLE(border, 0), SIMPLE(max_sectors, 2048), SIMPLE(zeroes, 1024),
 		SIMPLE(max_blocks, 64), SIMPLE(hold_ms, 500), SIMPLE(depth, 16),
 		SIMPLE(workers, 1), SIMPLE(workers, 4), SIMPLE(physical, 4096),
 		SIMPLE(mode, 1), SIMPLE(mode, 2),
@@ -174,6 +174,7 @@ static bool set_simple(unsigned int i)
 		offsetof(struct world_plan, streams),
 		offsetof(struct world_plan, flood),
 		offsetof(struct world_plan, has_twin),
+		offsetof(struct world_plan, linear),
 	};
 	/* A setting with two simple values goes to the first that will do. */
 	char *plan = (char *)&candidate.world[i].plan;
@@ -333,7 +334,7 @@ static bool fold(unsigned int i, unsigned int blocks)
 	unsigned int sectors = blocks * block;
 
 	candidate = best;
-	if (plan->sectors <= sectors || plan->has_twin)
+	if (plan->sectors <= sectors || plan->has_twin || plan->border)
 		return false;
 	plan->twin = 0;
 	for (j = 0; j < plan->nr_ops; j++) {

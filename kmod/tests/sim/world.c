@@ -26,6 +26,8 @@
 #define REBOOT_NS	29000000000ULL
 /* Pieces of memory of a request. */
 #define MOST_PIECES	8U
+/* Arguments of a target. */
+#define WORLD_MOST_ARGS	11U
 
 /**
  * struct user - a thread that sends requests
@@ -591,6 +593,27 @@ static int put_number(char *text, unsigned int number)
 	return scnprintf(text, 16, "%u", number);
 }
 
+/* Load a table of two targets, the first with these arguments. Return as load(). */
+static const char *load_two(char **argv, unsigned int argc)
+{
+	const struct world_plan *plan = world.plan;
+	char at[16], *more[WORLD_MOST_ARGS], *error = NULL;
+	const struct shim_target target[] = {
+		{ .sectors = plan->border, .argc = argc, .argv = argv },
+		{
+			.linear = plan->linear,
+			.sectors = plan->sectors - plan->border,
+			.argc = plan->linear ? 2 : argc, .argv = more,
+		},
+	};
+
+	memcpy(more, argv, argc * sizeof(*argv));
+	put_number(at, plan->start + plan->border);
+	more[1] = at;
+	return shim_md_load_targets(world.md, target, ARRAY_SIZE(target),
+				    &error) ? error : NULL;
+}
+
 /* Load a table of a device: @mode, on @below. Return: NULL, or why not. */
 static const char *load(struct mapped_device *md, const char *below,
 			unsigned int start, unsigned int sectors,
@@ -605,6 +628,8 @@ static const char *load(struct mapped_device *md, const char *below,
 	put_number(at, start);
 	put_number(max, plan->max_blocks);
 	put_number(ms, plan->hold_ms);
+	if (md == world.md && plan->border)
+		return load_two(argv, ARRAY_SIZE(argv));
 	return shim_md_load(md, sectors, ARRAY_SIZE(argv), argv, &error) ?
 		error : NULL;
 }
@@ -626,11 +651,24 @@ static void start_device(struct mapped_device *md, const char *below,
 		machine_fail("a device is not resumed");
 }
 
+/* The second target of a device's table, if that is the module's. */
+static const struct align_target *second_of(struct mapped_device *md)
+{
+	const struct world_plan *plan = world.plan;
+
+	return md == world.md && plan->border && !plan->linear ?
+		shim_md_target_of(md, plan->border)->private : NULL;
+}
+
 static int send_message(struct mapped_device *md, char *name, char *value)
 {
 	char *argv[] = { name, value };
+	unsigned int argc = value ? 2 : 1;
+	int ret = shim_md_message(md, 0, argc, argv);
 
-	return shim_md_message(md, value ? 2 : 1, argv);
+	if (!ret && second_of(md))
+		ret = shim_md_message(md, world.plan->border, argc, argv);
+	return ret;
 }
 
 static void send_number(struct mapped_device *md, char *name,
@@ -677,8 +715,9 @@ static void drops_end(void)
 static unsigned int count_held(struct mapped_device *md)
 {
 	const struct align_target *at = shim_md_target(md)->private;
+	const struct align_target *second = second_of(md);
 
-	return at->blocks.nr_held;
+	return at->blocks.nr_held + (second ? second->blocks.nr_held : 0);
 }
 
 static void do_event(enum world_event event)
@@ -836,9 +875,8 @@ static void read_all(struct user *user, unsigned int sectors, bool twin)
  * Without any flush, what is held goes by itself, what failed, too. Time may go on
  * while others could run, so a second here may be none for them: many seconds.
  */
-static void wait_unasked(struct mapped_device *md)
+static void wait_unasked(const struct align_target *at)
 {
-	const struct align_target *at = shim_md_target(md)->private;
 	unsigned int i;
 
 	for (i = 0; i < 300 && READ_ONCE(at->blocks.nr_held); i++)
@@ -849,9 +887,8 @@ static void wait_unasked(struct mapped_device *md)
 }
 
 /* Without any request, what is known of blocks is forgotten by itself. */
-static void wait_unknown(struct mapped_device *md)
+static void wait_unknown(const struct align_target *at)
 {
-	const struct align_target *at = shim_md_target(md)->private;
 	unsigned int i;
 
 	for (i = 0; i < 300 && atomic_read(&at->blocks.nr); i++)
@@ -861,10 +898,18 @@ static void wait_unknown(struct mapped_device *md)
 			     atomic_read(&at->blocks.nr));
 }
 
+static void check_forgotten(const struct align_target *at)
+{
+	if (atomic_read(&at->blocks.nr))
+		machine_fail("%d blocks are in memory behind the message flush",
+			     atomic_read(&at->blocks.nr));
+}
+
 /* Behind the message flush nothing is held, and nothing known of what was written. */
 static void forget(struct user *user)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;
+	const struct align_target *second = second_of(world.md);
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
@@ -879,9 +924,22 @@ static void forget(struct user *user)
 	wait_event(user->wait, !user->in_flight);
 	if (send_message(world.md, "flush", NULL))
 		machine_fail("held blocks cannot be written to a good drive");
-	if (atomic_read(&at->blocks.nr))
-		machine_fail("%d blocks are in memory behind the message flush",
-			     atomic_read(&at->blocks.nr));
+	check_forgotten(at);
+	if (second)
+		check_forgotten(second);
+}
+
+static void wait_idle(struct mapped_device *md)
+{
+	const struct align_target *at = shim_md_target(md)->private;
+	const struct align_target *second = second_of(md);
+
+	wait_unasked(at);
+	wait_unknown(at);
+	if (!second)
+		return;
+	wait_unasked(second);
+	wait_unknown(second);
 }
 
 /* All requests have ended: the last words of a world. */
@@ -891,14 +949,11 @@ static void finish(void)
 
 	machine_explore(false);
 	drive_mend();
-	wait_unasked(world.md);
-	wait_unknown(world.md);
-	if (world.lower) {
-		wait_unasked(world.lower);
-		wait_unknown(world.lower);
-	}
+	wait_idle(world.md);
+	if (world.lower)
+		wait_idle(world.lower);
 	if (world.twin)
-		wait_unasked(world.twin);
+		wait_unasked(shim_md_target(world.twin)->private);
 	forget(user);
 	if (world.lower && send_message(world.lower, "flush", NULL))
 		machine_fail("held blocks below cannot be written to a good drive");
@@ -986,7 +1041,8 @@ void world_main(void *argument)
 	unsigned int i;
 
 	world.plan = plan;
-	world.exact = true;
+	/* Two targets of a table share the ledger of their device. */
+	world.exact = !plan->border;
 	world.figures = (struct figures) {
 		.plan = plan, .mode = plan->mode,
 		.max_blocks = plan->max_blocks, .hold_ms = plan->hold_ms,

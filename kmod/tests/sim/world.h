@@ -70,6 +70,8 @@ enum world_event {
  * @twin: sectors of a second target, which begins on the drive where the first
  *	one ends; 0: there is none
  * @has_twin: that target is there in this world
+ * @border: where the second target of the device's table begins; 0: there is none
+ * @linear: that one is a linear target
  * @mode: 0 report, 1 pad, 2 coalesce
  * @max_blocks: the table argument
  * @hold_ms: the table argument
@@ -107,6 +109,8 @@ struct world_plan {
 	unsigned int physical, offset, base, start, sectors;
 	unsigned int twin;
 	bool has_twin;
+	unsigned int border;
+	bool linear;
 	unsigned int mode, max_blocks, hold_ms;
 	unsigned int max_sectors, zeroes;
 	unsigned int workers;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * device-mapper: devices of one target, their tables, and bios on their way through
- * them, in the order of calls of drivers/md/dm.c and dm-ioctl.c.
+ * device-mapper: devices, their tables, and bios on their way through them, in the
+ * order of calls of drivers/md/dm.c and dm-ioctl.c.
  */
 #include <linux/percpu.h>
 #include <linux/reboot.h>
@@ -203,6 +203,54 @@ void dm_table_event(struct dm_table *table)
 	machine_say("event %llu", table->md->disk.dev, 0, 0, 0);
 }
 
+/* dm-linear, as far as one is needed beside the module's targets. */
+struct linear {
+	struct dm_dev *dev;
+	unsigned int start;
+};
+
+static int linear_ctr(struct dm_target *ti, unsigned int argc, char **argv)
+{
+	struct linear *linear = kzalloc(sizeof(*linear), GFP_NOIO);
+
+	ti->private = linear;
+	if (argc != 2 || kstrtouint(argv[1], 10, &linear->start) ||
+	    dm_get_device(ti, argv[0], 3, &linear->dev))
+		machine_fail("a linear target is not made");
+	return 0;
+}
+
+static void linear_dtr(struct dm_target *ti)
+{
+	struct linear *linear = ti->private;
+
+	dm_put_device(ti, linear->dev);
+	kfree(linear);
+}
+
+static int linear_map(struct dm_target *ti, struct bio *bio)
+{
+	const struct linear *linear = ti->private;
+
+	bio_set_dev(bio, linear->dev->bdev);
+	bio->bi_iter.bi_sector = linear->start +
+				 dm_target_offset(ti, bio->bi_iter.bi_sector);
+	return DM_MAPIO_REMAPPED;
+}
+
+static int linear_iterate_devices(struct dm_target *ti,
+				  iterate_devices_callout_fn fn, void *data)
+{
+	const struct linear *linear = ti->private;
+
+	return fn(ti, linear->dev, linear->start, ti->len, data);
+}
+
+static const struct target_type linear_type = {
+	.name = "linear", .ctr = linear_ctr, .dtr = linear_dtr,
+	.map = linear_map, .iterate_devices = linear_iterate_devices,
+};
+
 static struct dm_target_io *tio_of(struct bio *bio)
 {
 	return container_of(bio, struct dm_target_io, clone);
@@ -261,7 +309,8 @@ static void clone_end(struct bio *bio)
 	struct dm_io *io = tio->io;
 	blk_status_t error = bio->bi_status;
 
-	tio->ti->type->end_io(tio->ti, bio, &error);
+	if (tio->ti->type->end_io)
+		tio->ti->type->end_io(tio->ti, bio, &error);
 	if (error)
 		io->status = error;
 	if (!(bio->bi_opf & REQ_PREFLUSH))
@@ -311,9 +360,29 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	machine_fail("map returns what it must not");
 }
 
+/* The target of a sector of the device. */
+static struct dm_target *find_target(struct dm_table *table, sector_t sector)
+{
+	unsigned int i = 0;
+
+	while (sector >= table->target[i]->begin + table->target[i]->len)
+		i++;
+	return table->target[i];
+}
+
+/* Send a flush to each target. */
+static void map_flush(struct dm_io *io, struct dm_table *table)
+{
+	unsigned int i;
+
+	for (i = 0; i < SHIM_MOST_TARGETS && table->target[i]; i++)
+		map(io, table->target[i], 0, 0,
+		    REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
+}
+
 static void process(struct mapped_device *md, struct bio *bio)
 {
-	struct dm_target *ti = md->live->target;
+	sector_t sector = bio->bi_iter.bi_sector;
 	struct dm_io *io = kmalloc(sizeof(*io), GFP_NOIO);
 	unsigned int left = bio_sectors(bio), from = 0;
 
@@ -322,12 +391,15 @@ static void process(struct mapped_device *md, struct bio *bio)
 	io->count = 1;
 	io->status = BLK_STS_OK;
 	if (bio->bi_opf & REQ_PREFLUSH) {
-		map(io, ti, 0, 0, REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
+		map_flush(io, md->live);
 	} else {
 		while (left) {
-			unsigned int taken = map(io, ti, from, left,
-						 bio->bi_opf);
+			struct dm_target *ti = find_target(md->live,
+							   sector + from);
+			unsigned int taken = ti->begin + ti->len - sector - from;
 
+			taken = map(io, ti, from, min(taken, left),
+				    bio->bi_opf);
 			from += taken;
 			left -= taken;
 		}
@@ -389,10 +461,14 @@ struct mapped_device *shim_md_new(const char *name, unsigned int number)
 
 static void table_destroy(struct dm_table *table)
 {
+	unsigned int i;
+
 	if (!table)
 		return;
-	table->target->type->dtr(table->target);
-	kfree(table->target);
+	for (i = 0; i < SHIM_MOST_TARGETS && table->target[i]; i++) {
+		table->target[i]->type->dtr(table->target[i]);
+		kfree(table->target[i]);
+	}
 	kfree(table);
 }
 
@@ -416,45 +492,98 @@ static int stack_limits(struct dm_target *ti, struct dm_dev *dev,
 int shim_md_load(struct mapped_device *md, sector_t sectors, unsigned int argc,
 		 char **argv, char **error)
 {
+	const struct shim_target target = {
+		.sectors = sectors, .argc = argc, .argv = argv,
+	};
+
+	return shim_md_load_targets(md, &target, 1, error);
+}
+
+int shim_md_load_targets(struct mapped_device *md,
+			 const struct shim_target *target, unsigned int nr,
+			 char **error)
+{
 	struct dm_table *table = kzalloc(sizeof(*table), GFP_NOIO);
-	struct dm_target *ti = kzalloc(sizeof(*ti), GFP_NOIO);
-	int ret;
+	sector_t begin = 0;
+	unsigned int i;
 
 	table->md = md;
-	table->target = ti;
-	table->nr = 1;
-	table->sectors = sectors;
-	ti->table = table;
-	ti->type = align_type;
-	ti->len = sectors;
-	ret = ti->type->ctr(ti, argc, argv);
-	if (ret) {
-		*error = ti->error;
-		kfree(ti);
-		kfree(table);
-		return ret;
+	for (i = 0; i < nr; i++)
+		table->sectors += target[i].sectors;
+	for (i = 0; i < nr; i++) {
+		struct dm_target *ti = kzalloc(sizeof(*ti), GFP_NOIO);
+		int ret;
+
+		ti->table = table;
+		ti->type = target[i].linear ? &linear_type : align_type;
+		ti->begin = begin;
+		ti->len = target[i].sectors;
+		begin += ti->len;
+		ret = ti->type->ctr(ti, target[i].argc, target[i].argv);
+		if (ret) {
+			*error = ti->error;
+			kfree(ti);
+			table_destroy(table);
+			return ret;
+		}
+		table->target[i] = ti;
 	}
 	table_destroy(md->inactive);
 	md->inactive = table;
 	return 0;
 }
 
+/* What holds for both of two targets. */
+static void combine(struct queue_limits *limits, const struct queue_limits *more)
+{
+	limits->max_sectors = min(limits->max_sectors, more->max_sectors);
+	limits->max_write_zeroes_sectors = min(limits->max_write_zeroes_sectors,
+					       more->max_write_zeroes_sectors);
+	limits->max_segments = min(limits->max_segments, more->max_segments);
+	limits->io_min = max(limits->io_min, more->io_min);
+	limits->physical_block_size = max(limits->physical_block_size,
+					  more->physical_block_size);
+	limits->dma_alignment = max(limits->dma_alignment,
+				    more->dma_alignment);
+}
+
 /* Make a table live: size, limits, write cache. */
 static void bind(struct mapped_device *md)
 {
-	struct dm_target *ti = md->inactive->target;
-	struct queue_limits limits;
-	bool cached;
+	struct queue_limits limits, more;
+	struct dm_target *ti;
+	unsigned int i;
+	bool cached = false;
 
 	md->live = md->inactive;
 	md->inactive = NULL;
-	cached = ti->type->iterate_devices(ti, stack_limits, &limits);
-	ti->type->io_hints(ti, &limits);
+	for (i = 0; i < SHIM_MOST_TARGETS && md->live->target[i]; i++) {
+		ti = md->live->target[i];
+		cached |= ti->type->iterate_devices(ti, stack_limits, &more);
+		cached |= ti->flush_supported;
+		if (ti->type->io_hints)
+			ti->type->io_hints(ti, &more);
+		if (i)
+			combine(&limits, &more);
+		else
+			limits = more;
+	}
 	md->queue.limits = limits;
 	md->disk.sectors = md->live->sectors;
 	md->part.bd_nr_sectors = md->live->sectors;
-	md->disk.write_cache = ti->flush_supported || cached;
+	md->disk.write_cache = cached;
 }
+
+/* Call a function of each target of the live table that has it. */
+#define each_target(md, function) \
+	do { \
+		unsigned int _i; \
+		for (_i = 0; _i < SHIM_MOST_TARGETS; _i++) { \
+			struct dm_target *_ti = (md)->live->target[_i]; \
+			if (_ti && _ti->type->function) \
+				_ti->type->function(_ti); \
+		} \
+	} while (0)
 
 static void submit_deferred(struct mapped_device *md)
 {
@@ -464,17 +593,15 @@ static void submit_deferred(struct mapped_device *md)
 
 int shim_md_suspend(struct mapped_device *md)
 {
-	struct dm_target *ti = md->live ? md->live->target : NULL;
-
 	if (md->suspended)
 		return 0;
-	ti->type->presuspend(ti);
+	each_target(md, presuspend);
 	md->blocked = true;
 	machine_point();
 	while (md->in_flight || md->readers) {
 		if (current->killed) {
 			submit_deferred(md);
-			ti->type->presuspend_undo(ti);
+			each_target(md, presuspend_undo);
 			return -ERESTARTSYS;
 		}
 		shim_wait_prepare(&md->wait);
@@ -483,14 +610,28 @@ int shim_md_suspend(struct mapped_device *md)
 		shim_wait_finish(&md->wait);
 	}
 	md->suspended = true;
-	ti->type->postsuspend(ti);
+	each_target(md, postsuspend);
+	return 0;
+}
+
+static int preresume(struct dm_table *table)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < SHIM_MOST_TARGETS && table->target[i]; i++) {
+		struct dm_target *ti = table->target[i];
+
+		ret = ti->type->preresume ? ti->type->preresume(ti) : 0;
+		if (ret)
+			return ret;
+	}
 	return 0;
 }
 
 int shim_md_resume(struct mapped_device *md)
 {
 	struct dm_table *old = NULL;
-	struct dm_target *ti;
 	int ret;
 
 	if (md->inactive) {
@@ -501,11 +642,10 @@ int shim_md_resume(struct mapped_device *md)
 		bind(md);
 	}
 	if (md->suspended) {
-		ti = md->live->target;
-		ret = ti->type->preresume(ti);
+		ret = preresume(md->live);
 		if (ret)
 			return ret;
-		ti->type->resume(ti);
+		each_target(md, resume);
 		md->suspended = false;
 		submit_deferred(md);
 	}
@@ -515,13 +655,10 @@ int shim_md_resume(struct mapped_device *md)
 
 void shim_md_remove(struct mapped_device *md)
 {
-	struct dm_target *ti;
-
 	if (md->live && !md->suspended) {
-		ti = md->live->target;
-		ti->type->presuspend(ti);
+		each_target(md, presuspend);
 		md->suspended = true;
-		ti->type->postsuspend(ti);
+		each_target(md, postsuspend);
 	}
 	table_destroy(md->live);
 	table_destroy(md->inactive);
@@ -530,9 +667,10 @@ void shim_md_remove(struct mapped_device *md)
 	kfree(md);
 }
 
-int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv)
+int shim_md_message(struct mapped_device *md, sector_t sector, unsigned int argc,
+		    char **argv)
 {
-	struct dm_target *ti = md->live->target;
+	struct dm_target *ti = find_target(md->live, sector);
 	char result[16];
 
 	return ti->type->message(ti, argc, argv, result, sizeof(result));
@@ -540,7 +678,12 @@ int shim_md_message(struct mapped_device *md, unsigned int argc, char **argv)
 
 struct dm_target *shim_md_target(struct mapped_device *md)
 {
-	return md->live->target;
+	return md->live->target[0];
+}
+
+struct dm_target *shim_md_target_of(struct mapped_device *md, sector_t sector)
+{
+	return find_target(md->live, sector);
 }
 
 /* The files in sysfs, which the simulation has not. */

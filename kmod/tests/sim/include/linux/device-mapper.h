@@ -58,13 +58,6 @@ struct target_type {
 	void (*io_hints)(struct dm_target *ti, struct queue_limits *limits);
 };
 
-struct dm_table {
-	struct mapped_device *md;
-	struct dm_target *target;
-	unsigned int nr;
-	sector_t sectors;
-};
-
 struct dm_target {
 	struct dm_table *table;
 	const struct target_type *type;
@@ -79,6 +72,20 @@ struct dm_target {
 	char *error;
 	bool flush_supported;
 	bool accounts_remapped_io;
+};
+
+#define SHIM_MOST_TARGETS	2
+
+/**
+ * struct dm_table - a table
+ * @md: its device
+ * @target: its targets, in the order of their sectors; NULL behind the last one
+ * @sectors: size of the device
+ */
+struct dm_table {
+	struct mapped_device *md;
+	struct dm_target *target[SHIM_MOST_TARGETS];
+	sector_t sectors;
 };
 
 #define dm_target_offset(ti, sector)	((sector) - (ti)->begin)
