@@ -10,6 +10,8 @@
 
 #define WORD_BITS	64U
 #define KEPT_WORDS	(ALIGN_MAX_BLOCK_SECTORS / WORD_BITS)
+#define HOLD_NS		(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)
+#define KNOWN_NS	(ALIGN_KNOWN_MS * NS_PER_MS)
 
 /**
  * struct block - a block that the target has cached, or holds touches of
@@ -39,13 +41,13 @@ LIST_HEAD(block_bucket, block);
  * @g: geometry of the target
  * @holds: mode coalesce; else pad
  * @now_ns: time set by fixing_time()
- * @max: limit of blocks, a power of two
+ * @max: limit of blocks
  * @nr: number of blocks
  * @nr_held: number of blocks with held touches
  * @held: blocks with held touches, oldest first
  * @known: the other blocks, oldest first
  * @bucket: hash table of all blocks, by number
- * @nr_buckets: number of buckets, equal to @max
+ * @nr_buckets: number of buckets, a power of two
  * @figures: figures so far; held touches count as expected only
  */
 struct fixing {
@@ -62,14 +64,21 @@ struct fixing {
 	struct fixing_figures figures;
 };
 
-struct fixing *fixing_new(const struct align_geometry *g, bool holds)
+uint32_t fixing_max_blocks(const struct align_geometry *g)
+{
+	return ALIGN_DEFAULT_MEMORY / g->physical;
+}
+
+struct fixing *fixing_new(const struct align_geometry *g, bool holds,
+			  uint32_t max_blocks)
 {
 	struct fixing *f = memory_or_exit(calloc(1, sizeof(*f)));
 
 	f->g = *g;
 	f->holds = holds;
-	f->max = ALIGN_DEFAULT_MEMORY / g->physical;
-	f->nr_buckets = f->max;		/* both are powers of two */
+	f->max = max_blocks;
+	for (f->nr_buckets = 1; f->nr_buckets < f->max; f->nr_buckets *= 2)
+		;
 	f->bucket = memory_or_exit(calloc(f->nr_buckets, sizeof(*f->bucket)));
 	TAILQ_INIT(&f->held);
 	TAILQ_INIT(&f->known);
@@ -107,8 +116,10 @@ static struct block *get(struct fixing *f, uint64_t number)
 	if (block)
 		return block;
 	/* some block is not held, see hold_less() */
-	if (f->nr == f->max)
+	if (f->nr == f->max) {
+		f->figures.evicted = true;
 		forget(f, TAILQ_FIRST(&f->known));
+	}
 	block = memory_or_exit(calloc(1, sizeof(*block)));
 	block->number = number;
 	LIST_INSERT_HEAD(bucket_of(f, number), block, same);
@@ -185,9 +196,61 @@ static void hold_less(struct fixing *f)
 		empty(f, TAILQ_FIRST(&f->held));
 }
 
-static void hold(struct fixing *f, struct block *block,
+/* Tell whether two neighbours are of one region: others are not joined. */
+static bool same_region(const struct fixing *f, uint64_t a, uint64_t b)
+{
+	uint32_t blocks = FIXING_REGION_SECTORS / align_block_sectors(&f->g);
+
+	return a / blocks == b / blocks;
+}
+
+/* Return the block @distance behind another one if it is held, else NULL. */
+static struct block *neighbour(const struct fixing *f,
+			       const struct block *block, int distance)
+{
+	struct block *other = find(f, block->number + (uint64_t)distance);
+
+	return other && other->held &&
+	       same_region(f, block->number, other->number) ? other : NULL;
+}
+
+/* Tell whether a block goes with a neighbour: a young one waits for its rest. */
+static bool goes_along(const struct fixing *f, const struct block *block)
+{
+	return block && (all_kept(f, block) ||
+			 f->now_ns - block->since_ns >= HOLD_NS / 2);
+}
+
+/* Write a block's held touches, and those of neighbours that go along. */
+static void empty_together(struct fixing *f, struct block *block)
+{
+	const uint64_t number = block->number;
+	struct block *other;
+	bool more = true;
+
+	while (goes_along(f, other = neighbour(f, block, -1)))
+		block = other;
+	while (more) {
+		other = neighbour(f, block, 1);
+		more = block->number < number || goes_along(f, other);
+		empty(f, block);
+		block = other;
+	}
+}
+
+/* Write the row of held blocks in front of a block that lack nothing. */
+static void empty_row(struct fixing *f, struct block *block)
+{
+	while ((block = neighbour(f, block, -1)) && all_kept(f, block))
+		empty(f, block);
+}
+
+/* Hold a touch. Return: the block lacks nothing any more. */
+static bool hold(struct fixing *f, struct block *block,
 		 const struct align_part *part)
 {
+	bool whole;
+
 	if (!block->held++) {
 		TAILQ_REMOVE(&f->known, block, age);
 		TAILQ_INSERT_TAIL(&f->held, block, age);
@@ -195,18 +258,24 @@ static void hold(struct fixing *f, struct block *block,
 		block->since_ns = f->now_ns;
 	}
 	keep(block, part);
-	if (all_kept(f, block))
-		empty(f, block);
+	whole = all_kept(f, block);
 	hold_less(f);
+	return whole;
 }
 
-/* Serve a touch that is acknowledged only when it is on the drive. */
-static void serve(struct fixing *f, struct block *block,
+/*
+ * Serve a touch that is acknowledged only when it is on the drive. Return: the
+ * block needed no read.
+ */
+static bool serve(struct fixing *f, struct block *block,
 		  const struct align_part *part)
 {
+	bool whole;
+
 	keep(block, part);
-	written(f, block, block->held + 1,
-		!block->valid && !all_kept(f, block));
+	whole = block->valid || all_kept(f, block);
+	written(f, block, block->held + 1, !whole);
+	return whole;
 }
 
 /* Drop a block that a write, or write-zeroes, covers wholly. */
@@ -229,7 +298,7 @@ static void overwrite(struct fixing *f, struct block *block)
 static void give_up(struct fixing *f, struct block *block)
 {
 	if (block->held)
-		empty(f, block);
+		empty_together(f, block);
 	forget(f, block);
 }
 
@@ -260,14 +329,37 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 }
 
 /*
+ * Write the blocks that the touches of a write have completed. The first one
+ * waits for the second if that is held and open: so a stream goes down in large
+ * requests. What goes with a run of whole blocks takes the row in front along.
+ */
+static void complete(struct fixing *f, struct block *const whole[],
+		     bool waits, bool joins_run)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_MAX_TOUCHES; i++) {
+		if (!whole[i] || (!i && waits && !whole[1]))
+			continue;
+		if (whole[i]->held)
+			empty(f, whole[i]);
+		if (!i && joins_run)
+			empty_row(f, whole[i]);
+	}
+}
+
+/*
  * Do what write and write-zeroes have in common: the target splits off the
  * partial touches of both. Return: the number of partial touches.
  */
 static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
-			     bool fua)
+			     bool fua, bool zeroes)
 {
+	struct block *whole[ALIGN_MAX_TOUCHES] = { NULL };
+	bool holds = f->holds && !fua;
 	struct align_split split;
-	unsigned int i;
+	unsigned int i, handled = 0;
+	bool run;
 
 	align_split_write(&f->g, first, end - first, &split);
 	f->figures.expected += split.nr_touches;
@@ -279,12 +371,13 @@ static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
 			f->figures.drive++;
 			continue;
 		}
+		handled++;
 		block = get(f, part->block);
-		if (f->holds && !fua)
-			hold(f, block, part);
-		else
-			serve(f, block, part);
+		if (holds ? hold(f, block, part) : serve(f, block, part))
+			whole[part->block != split.first_block] = block;
 	}
+	run = split.run_sectors || handled < split.nr_touches;
+	complete(f, whole, holds && handled == 2 && !run, run && !zeroes);
 	if (split.run_sectors)
 		for_range(f, split.run_start,
 			  split.run_start + split.run_sectors, overwrite);
@@ -293,13 +386,13 @@ static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
 
 void fixing_write(struct fixing *f, uint64_t first, uint64_t end, bool fua)
 {
-	do_write(f, first, end, fua);
+	do_write(f, first, end, fua, false);
 }
 
 void fixing_write_zeroes(struct fixing *f, uint64_t first, uint64_t end,
 			 bool fua)
 {
-	f->figures.expected_zeroes += do_write(f, first, end, fua);
+	f->figures.expected_zeroes += do_write(f, first, end, fua, true);
 }
 
 void fixing_discard(struct fixing *f, uint64_t first, uint64_t end)
@@ -342,18 +435,16 @@ void fixing_request(struct fixing *f, bool timed,
 
 void fixing_time(struct fixing *f, uint64_t ns)
 {
-	const uint64_t hold = ALIGN_DEFAULT_HOLD_MS * NS_PER_MS;
-	const uint64_t know = ALIGN_KNOWN_MS * NS_PER_MS;
 	struct block *block;
 
 	while ((block = TAILQ_FIRST(&f->held)) &&
-	       ns - block->since_ns >= hold) {
-		f->now_ns = block->since_ns + hold;
-		empty(f, block);
+	       ns - block->since_ns >= HOLD_NS) {
+		f->now_ns = block->since_ns + HOLD_NS;
+		empty_together(f, block);
 	}
 	while ((block = TAILQ_FIRST(&f->known)) &&
 	       /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list */
-	       ns - block->since_ns >= know)
+	       ns - block->since_ns >= KNOWN_NS)
 		forget(f, block);
 	f->now_ns = ns;
 }

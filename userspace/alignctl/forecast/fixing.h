@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A model of the target in modes pad and coalesce, for requests that come one
- * at a time, each when the previous one has been acknowledged: the rules at the
- * top of kmod/block.c, without those for requests in flight together.
+ * at a time, each when the previous one has been acknowledged and what it has
+ * completed is written: the rules at the top of kmod/block.c and kmod/hold.c,
+ * without those for requests in flight together, nor limits of a request.
+ * kmod/tests/sim/forecast_main.c compares it with the target.
  */
 #ifndef ALIGNCTL_FIXING_H
 #define ALIGNCTL_FIXING_H
@@ -24,6 +26,8 @@
  * @written: number of whole blocks written from the target's buffers
  * @crowded: so many blocks were held at a time that the target writes the
  *	oldest early, and when it does so depends on timing
+ * @evicted: so many blocks were cached at a time that the target has evicted some
+ *	early, and in which order depends on timing
  */
 struct fixing_figures {
 	uint64_t expected;
@@ -33,12 +37,23 @@ struct fixing_figures {
 	uint64_t drive;
 	uint64_t written;
 	bool crowded;
+	bool evicted;
 };
 
 struct fixing;
 
-/* Create a model of mode coalesce (@holds) or pad. */
-struct fixing *fixing_new(const struct align_geometry *g, bool holds);
+/*
+ * Sectors of a region of the target, at whose borders held neighbours are not
+ * written together: ALIGN_REGION_SHIFT in kmod/shard.h.
+ */
+#define FIXING_REGION_SECTORS	(1U << 17)
+
+/* Return the default of the table argument max_blocks. */
+uint32_t fixing_max_blocks(const struct align_geometry *g);
+
+/* Create a model of mode coalesce (@holds) or pad; @max_blocks: at least 8. */
+struct fixing *fixing_new(const struct align_geometry *g, bool holds,
+			  uint32_t max_blocks);
 void fixing_free(struct fixing *fixing);
 
 /*

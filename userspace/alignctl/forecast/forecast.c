@@ -404,7 +404,8 @@ static int make(struct pass *pass, enum extent extent,
 	if (extent >= EXTENT_MODES)
 		pass->nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
 	for (i = 0; i < pass->nr_models; i++)
-		pass->model[i] = fixing_new(g, i % 2 == MODEL_COALESCE);
+		pass->model[i] = fixing_new(g, i % 2 == MODEL_COALESCE,
+					     fixing_max_blocks(g));
 	if (extent >= EXTENT_WHAT_IF)
 		pass->what_if = what_if_new(g, f->timed);
 	if (extent != EXTENT_MODES)

@@ -205,8 +205,9 @@ static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
 		lane->coverage = coverage_new(&lane->g, MAX_LEAVES);
 	if (physical > ALIGN_MAX_BLOCK_SIZE || !align_can_fix(&lane->g))
 		return;
-	lane->pad = fixing_new(&lane->g, false);
-	lane->coalesce = fixing_new(&lane->g, true);
+	lane->pad = fixing_new(&lane->g, false, fixing_max_blocks(&lane->g));
+	lane->coalesce = fixing_new(&lane->g, true,
+				    fixing_max_blocks(&lane->g));
 }
 
 /* Set what the notes say of one size of blocks. */

@@ -31,7 +31,7 @@ static struct align_geometry geometry(uint32_t offset)
 static struct fixing_figures fixed(const char *steps, bool holds)
 {
 	struct align_geometry g = geometry(0);
-	struct fixing *f = fixing_new(&g, holds);
+	struct fixing *f = fixing_new(&g, holds, fixing_max_blocks(&g));
 	struct fixing_figures figures;
 	uint64_t first, sectors, ms;
 	int length;
@@ -137,6 +137,21 @@ static const struct {
 	{ "too late to be held",
 	  "w0+3@0 w3+5@999",
 	  { { 0, 2, 2 }, { 1, 1, 2 } } },
+	{ "a stream's block waits for the next one, and is overwritten",
+	  "w0+3 w3+7 w0+8",
+	  { { 1, 2, 3 }, { 2, 1, 1 } } },
+	{ "a block goes before its neighbour is old enough to go along",
+	  "w0+3@0 w8+3@300 w11+5@600",
+	  { { 1, 2, 3 }, { 2, 1, 2 } } },
+	{ "its neighbour goes along, and its rest comes too late",
+	  "w0+3@0 w8+3@200 w11+5@600",
+	  { { 1, 2, 3 }, { 1, 2, 3 } } },
+	{ "a discard takes a whole neighbour along",
+	  "w0+3 w3+7 d8+8 w0+8",
+	  { { 1, 2, 3 }, { 2, 1, 2 } } },
+	{ "a run of whole blocks takes the one in front along",
+	  "w0+3 w3+7 w10+14 w0+8",
+	  { { 2, 2, 4 }, { 4, 0, 2 } } },
 	{ "too late for all",
 	  "w0+3@0 w3+5@1000",
 	  { { 0, 2, 2 }, { 0, 2, 2 } } },
@@ -186,7 +201,8 @@ static void edges_are_the_drives(void)
 
 	align_geometry_init(&g, 4096, 512, 512, 0, 100);
 	for (mode = 0; mode < 2; mode++) {
-		struct fixing *f = fixing_new(&g, mode);
+		struct fixing *f = fixing_new(&g, mode,
+					      fixing_max_blocks(&g));
 
 		fixing_write(f, 0, 4, false);
 		fixing_write(f, 95, 100, false);
@@ -205,7 +221,7 @@ static void edges_are_the_drives(void)
 static void crowds(void)
 {
 	struct align_geometry g = geometry(0);
-	struct fixing *f = fixing_new(&g, true);
+	struct fixing *f = fixing_new(&g, true, fixing_max_blocks(&g));
 	uint64_t i, max = ALIGN_DEFAULT_MEMORY / 4096;
 
 	for (i = 0; i < max - max / 4; i++)
