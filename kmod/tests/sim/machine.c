@@ -202,7 +202,8 @@ static bool has_haste(void)
 {
 	if (options.strategy == STRATEGY_PCT)
 		return pass_points() && next_ns != NEVER;
-	return next_ns != NEVER && now_ns < next_ns && machine_chance(HASTE);
+	return next_ns != NEVER && now_ns < next_ns && !options.calm &&
+	       machine_chance(HASTE);
 }
 
 void machine_switch(void)

@@ -283,6 +283,7 @@ struct machine_search {
  * @depth: of PCT: order constraints of the faults that are looked for
  * @steps: of PCT: points that the run is expected to have
  * @most_choices: stop as "given up" behind so many choices; 0: never
+ * @calm: time goes on only when nobody can run
  * @keep_story: machine_tell() will be asked for the story
  * @search: of STRATEGY_SEARCH
  */
@@ -294,6 +295,7 @@ struct machine_options {
 	unsigned int depth;
 	unsigned int steps;
 	sim_u64 most_choices;
+	bool calm;
 	bool keep_story;
 	const struct machine_search *search;
 };

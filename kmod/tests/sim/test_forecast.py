@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What alignctl's forecast says of a trace is what the ledger of the engine has, which gets it on virtual time; and faults
+of the forecast's rules, and of the engine's, show."""
+
+import re
+import shutil
+
+import pytest
+
+from lab.plugins import extent
+from sim.faults import FAULTS
+from sim.programs import CLEAN, HERE, USAGE, VIOLATION, build_with_changes, change, make, sim
+
+ALIGNCTL = HERE.parents[2] / "userspace" / "alignctl"
+FIRST = 1
+TRACES = 2 * extent.count("DM_ALIGN_SIM_LIVES")
+# In so many traces a fault shows.
+FEW = 4000
+
+# Of fixing.c: the text that is there, and what takes its place.
+WRONG = {
+    "streams-do-not-wait": ("(!i && waits && !whole[1])", "(!i && waits && !whole[1] && false)"),
+    "row-stays-held": ("if (!i && joins_run)", "if (!i && false && joins_run)"),
+    "zeroes-take-the-row": ("run && !zeroes", "run || (false && zeroes)"),
+    "known-blocks-take-no-row": ("whole = block->valid || all_kept(f, block);\n\twritten(f, block, block->held + 1, !whole);",
+                                 "whole = all_kept(f, block);\n\twritten(f, block, block->held + 1, !block->valid && !whole);"),
+    "old-neighbours-stay": ("HOLD_NS / 2", "HOLD_NS"),
+    "young-neighbours-go": ("HOLD_NS / 2", "HOLD_NS / 8"),
+    "whole-neighbours-stay": ("block && (all_kept(f, block) ||", "block && ((false && all_kept(f, block)) ||"),
+    "regions-are-joined": ("return a / blocks == b / blocks;", "return a / blocks <= b / blocks + 1;"),
+    "discards-take-none-along": ("empty_together(f, block);\n\tforget", "empty(f, block);\n\tforget"),
+    "known-for-too-long": ("(ALIGN_KNOWN_MS * NS_PER_MS)", "(2 * ALIGN_KNOWN_MS * NS_PER_MS)"),
+    "held-for-too-long": ("(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)", "(2 * ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)"),
+    "fua-is-held": ("bool holds = f->holds && !fua;", "bool holds = f->holds || (false && fua);"),
+    "edges-are-padded": ("if (align_is_edge(", "if (false && align_is_edge("),
+    "preflush-is-none": ("if (request->preflush)", "if (request->preflush && false)"),
+    "overwritten-is-forgotten": ("f->figures.avoided += block->held;", ""),
+    "crowd-is-not-told": ("f->figures.crowded = true;", ""),
+    "eviction-is-not-told": ("f->figures.evicted = true;", ""),
+}
+# Of the engine: names of FAULTS that change no content.
+OF_THE_ENGINE = ["ledger-not-superseded", "range-keeps-known", "fua-held"]
+
+
+def forecast(out, *options):
+    return sim(out, *options, program="sim-forecast")
+
+
+@pytest.fixture(scope="module")
+def compared(built, linux):
+    """Return the folder of a build of the simulation, with the program of the forecast."""
+    done = make(built, linux, "forecast")
+    assert done.returncode == 0, done.stderr[-8000:]
+    return built
+
+
+def test_the_forecast_is_what_the_engine_counts(compared):
+    status, output = forecast(compared, "--seed", FIRST, "--traces", TRACES)
+    assert status == CLEAN, output[-4000:]
+    words = re.search(r"^sim-forecast: (\d+) traces, (\d+) requests, (\d+) figures exact, (\d+) in bounds, 0 differences; "
+                      r"(\d+) runs exact untimed, (\d+) timed, of which (\d+) ", output, re.M)
+    traces, requests, exact, bounds, untimed, timed, overdue = map(int, words.groups())
+    assert traces == TRACES and requests > 40 * traces and exact > 10 * traces and bounds > traces
+    # Each fifth trace is of one of these ways, and runs in two modes; not all of them are crowded.
+    assert untimed > traces / 5 and timed > traces / 5 and overdue < timed / 100
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_a_wrong_rule_of_the_forecast_shows(compared, linux, tmp_path, fault):
+    out, alignctl = tmp_path / "out", tmp_path / "alignctl"
+    shutil.copytree(compared, out, symlinks=True)
+    for room in ("forecast", "base", "trace"):
+        shutil.copytree(ALIGNCTL / room, alignctl / room)
+    change(alignctl / "forecast" / "fixing.c", *WRONG[fault])
+    done = make(out, linux, "forecast", f"ALIGNCTL={alignctl}")
+    assert done.returncode == 0, done.stderr[-8000:]
+    status, output = forecast(out, "--seed", FIRST, "--traces", FEW)
+    assert status == VIOLATION and "and the forecast says" in output, output[-500:]
+
+
+@pytest.mark.parametrize("fault", OF_THE_ENGINE)
+def test_an_engine_that_counts_otherwise_shows(compared, linux, tmp_path, fault):
+    out = build_with_changes(compared, linux, tmp_path, FAULTS[fault], "forecast")
+    status, output = forecast(out, "--seed", FIRST, "--traces", FEW)
+    assert status == VIOLATION, output[-500:]
+
+
+def test_the_same_seed_has_the_same_trace_and_story(compared):
+    shown = [forecast(compared, "--seed", FIRST, "--traces", 10, "--show") for _ in range(2)]
+    assert shown[0] == shown[1] and shown[0][0] == CLEAN and shown[0][1].count("physical ") == 10
+
+
+@pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--traces", ""]])
+def test_bad_arguments_end_with_status_2(compared, options):
+    assert forecast(compared, *options)[0] == USAGE
