@@ -123,8 +123,9 @@ def test_a_flush_fails_beside_a_flood_of_writes_if_a_block_cannot_be_written(rig
     blocks = 256
     with memory_disk(**SLOW) as disk, Align(disk.path, mode="coalesce", hold_ms=1, **GEOMETRY) as device, \
             Device(f"0 {blocks * APART} linear {device.path} 0") as elsewhere, Disk(device.path) as upper:
-        upper.write(512 * MIB + 1, pattern(1, 1, 1))
+        # Bad first: hold_ms may pass, and the block be written, before this thread has a processor again.
         disk.bad(512 * MIB, BLOCK)
+        upper.write(512 * MIB + 1, pattern(1, 1, 1))
         assert flush_fails(upper), "the block can be written: the test proves nothing"
         with rig.beside("flood", 256, "write", elsewhere.path):
             before = completed(disk.path)
