@@ -25,6 +25,11 @@ FAULTS = {
                            "\t\tcase BLOCK_IS_READ:\n\t\tcase BLOCK_IS_WRITE:\n\t\t\tif (!block->waiting)"),
                           ("block.c", "\t\tcase BLOCK_IS_WRITE:\n\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add",
                            "\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add")],
+    "touch-late-for-patch": [("block.c", "\t\t\tfallthrough;\n\t\tcase BLOCK_IS_WRITE:\n\t\tcase BLOCK_IS_PASS:\n",
+                              "\t\t\tlist_add_tail(&touch->list, &block->next);\n\t\t\treturn TOUCH_TAKEN;\n"
+                              "\t\tcase BLOCK_IS_WRITE:\n\t\t\tif (block->patched) {\n"
+                              "\t\t\t\tblock_copy_touch(block, touch);\n\t\t\t\tblock_take_touch(block, touch);\n"
+                              "\t\t\t\treturn TOUCH_TAKEN;\n\t\t\t}\n\t\t\tfallthrough;\n\t\tcase BLOCK_IS_PASS:\n")],
     "read-not-pinned": [("target.c", "return overlay_map_read(io);", "return DM_MAPIO_REMAPPED;")],
     "pin-not-kept": [("overlay.c", "bitmap_copy(pin->kept, block_for_reads(block),\n\t\t\t    ALIGN_MAX_BLOCK_SECTORS);",
                       "bitmap_fill(pin->kept, ALIGN_MAX_BLOCK_SECTORS);")],
@@ -110,7 +115,7 @@ FAULTS = {
     "read-counts-twice": [("overlay.c", "\telse\n\t\tledger_inc(at->ledger, reads);\n", "\tledger_inc(at->ledger, reads);\n")],
 }
 
-RARE = {"drop-does-not-wait", "mode-keeps-held", "mode-keeps-known"}
+RARE = {"drop-does-not-wait"}
 
 FOCUS = {
     "allocation-leaks": "allocations",

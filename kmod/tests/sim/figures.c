@@ -202,6 +202,8 @@ static void must_agree(const char *what, u64 is, u64 must)
 #define GAUGE(ledger, name) \
 	cell(ledger, &(ledger)->cpu->counter[LEDGER_##name])
 
+static const char * const mode_names[] = { "report", "pad", "coalesce" };
+
 /* What is held, by block, against what the target counts. No lock is held. */
 static void check_held(const struct align_target *at)
 {
@@ -216,6 +218,12 @@ static void check_held(const struct align_target *at)
 		list_for_each_entry(block, &shard->by_age, by_age) {
 			held++;
 			failed += block->failed;
+			if (!block->held ||
+			    bitmap_empty(block->kept, ALIGN_MAX_BLOCK_SECTORS))
+				machine_fail("block %llu has %u held touches, and %u sectors of them",
+					     block->number, block->held,
+					     bitmap_weight(block->kept,
+							   ALIGN_MAX_BLOCK_SECTORS));
 			bytes += bitmap_weight(block->kept,
 					       ALIGN_MAX_BLOCK_SECTORS) *
 				 SECTOR_SIZE;
@@ -233,6 +241,12 @@ static void check_held(const struct align_target *at)
 		   bytes);
 	must_agree("failed blocks, in the ledger", GAUGE(at->ledger, degraded),
 		   failed);
+	if (at->mode != ALIGN_COALESCE && held)
+		machine_fail("in mode %s %u blocks are held",
+			     mode_names[at->mode], held);
+	if (at->mode == ALIGN_REPORT && blocks->nr.counter)
+		machine_fail("in mode report %d blocks are in memory",
+			     blocks->nr.counter);
 }
 
 void figures_glance(const struct figures *figures, const struct align_target *at)
@@ -433,8 +447,6 @@ static void check_memory(const struct align_target *at)
 		machine_fail("a target's most memory counts as %lld, and was %lld",
 			     high, sent.most_memory);
 }
-
-static const char * const mode_names[] = { "report", "pad", "coalesce" };
 
 static void must_read(const char *what, const char *is, const char *must)
 {
