@@ -37,6 +37,7 @@ static struct {
 	struct thread *thread, *power;
 	wait_queue_head_t tags;
 	bool trims;
+	bool failed;		/* a request, in a search */
 	struct drive_count count;
 } drive;
 
@@ -379,7 +380,8 @@ static void drive_submit(struct bio *bio)
 		    bio_sectors(bio), bio->bi_opf >> 8);
 	bio->bi_status = BLK_STS_OK;
 	if (!drive.mended &&
-	    (is_bad(bio) || machine_chance(plan->error_one_in))) {
+	    (is_bad(bio) ||
+	     machine_once(plan->error_one_in, &drive.failed))) {
 		request.status = BLK_STS_IOERR;
 		/* It may have been done in part. */
 		if (machine_choose(2) && !(bio->bi_opf & REQ_PREFLUSH) &&

@@ -109,6 +109,8 @@ bool machine_chance(unsigned int one_in);	/* never if 0 */
  * else chance, or what is first.
  */
 unsigned int machine_decide(unsigned int n);	/* 0 to @n - 1 */
+/* As machine_chance(); in a search once in a life at most, which @happened keeps. */
+bool machine_once(unsigned int one_in, bool *happened);
 /* From now on orders are searched, or not. */
 void machine_explore(bool explore);
 /* Whether this is a search: what is not searched is kept simple. */

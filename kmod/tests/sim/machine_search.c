@@ -13,6 +13,16 @@ unsigned int machine_decide(unsigned int n)
 	return machine_choose(n);
 }
 
+bool machine_once(unsigned int one_in, bool *happened)
+{
+	if (options.strategy != STRATEGY_SEARCH)
+		return machine_chance(one_in);
+	if (!one_in || *happened || !machine_decide(2))
+		return false;
+	*happened = true;
+	return true;
+}
+
 bool machine_is_search(void)
 {
 	return options.strategy == STRATEGY_SEARCH;

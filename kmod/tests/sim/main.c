@@ -184,6 +184,7 @@ static void parse(int argc, char **argv)
 		{ "set", required_argument, NULL, 'e' },
 		{ "scenario", required_argument, NULL, 'c' },
 		{ "mode", required_argument, NULL, 'd' },
+		{ "with", required_argument, NULL, 'g' },
 		{ "full", no_argument, NULL, 'u' },
 		{ "loose", no_argument, NULL, 'q' },
 		{ NULL, 0, NULL, 0 },
@@ -258,6 +259,9 @@ static void parse(int argc, char **argv)
 		case 'd':
 			asked.sets.mode = optarg;
 			break;
+		case 'g':
+			asked.sets.with = optarg;
+			break;
 		case 'u':
 			exhaustive_full = true;
 			break;
@@ -268,7 +272,7 @@ static void parse(int argc, char **argv)
 			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets] [--strategy random|pct|mixed] [--output FILE]\n"
 				"       sim --seed N --shrink [--output FILE]\n"
 				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
-				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--part I/N] [--most N] [--full | --loose]\n"
+				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--full | --loose]\n"
 				"       sim --scenario NAME|all [--most N]\n");
 			exit(2);
 		}
@@ -319,7 +323,7 @@ int main(int argc, char **argv)
 		int status = sets_search(&asked.sets);
 
 		if (status == 2)
-			fputs("sim: --exhaustive: no such length, set, scenario or part\n",
+			fputs("sim: --exhaustive: no such length, set, scenario, part or circumstance\n",
 			      stderr);
 		return status;
 	}

@@ -65,6 +65,21 @@ static const struct scenario {
 
 #define SCENARIOS	(sizeof(scenarios) / sizeof(scenarios[0]))
 
+/* What is out of the ordinary: one request or allocation, at any moment, or little room. */
+static const struct circumstance {
+	const char *name;
+	unsigned int error_one_in, nowait_one_in, max_blocks;
+} circumstances[] = {
+	{ "nothing", 0, 0, 64 },
+	{ "error", 1, 0, 64 },
+	{ "no-memory", 0, 1, 64 },
+	{ "one-block", 0, 0, 1 },
+};
+
+#define CIRCUMSTANCES	(sizeof(circumstances) / sizeof(circumstances[0]))
+
+static const struct circumstance *with = circumstances;
+
 static const char *const modes[] = { "report", "pad", "coalesce" };
 
 static struct life_script script;
@@ -112,7 +127,9 @@ static void make_script(const unsigned int *set, unsigned int length,
 	};
 	*plan = (struct world_plan) {
 		.physical = 512 * BLOCK, .sectors = 2 * BLOCK, .mode = mode,
-		.max_blocks = 64, .hold_ms = 500, .max_sectors = 2048,
+		.max_blocks = with->max_blocks, .hold_ms = 500,
+		.error_one_in = with->error_one_in,
+		.nowait_one_in = with->nowait_one_in, .max_sectors = 2048,
 		.zeroes = 1024, .workers = 2, .tags = 256, .depth = 16,
 	};
 	for (i = 0; i < length; i++)
@@ -280,6 +297,18 @@ static int search_scenarios(const struct sets_wanted *wanted)
 	return !searches ? 2 : failed;
 }
 
+static bool read_with(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < CIRCUMSTANCES; i++) {
+		with = &circumstances[i];
+		if (!name || !strcmp(name, with->name))
+			return true;
+	}
+	return false;
+}
+
 int sets_search(const struct sets_wanted *wanted)
 {
 	unsigned int set[MOST_LENGTH], length, number = 0;
@@ -287,7 +316,8 @@ int sets_search(const struct sets_wanted *wanted)
 	int failed;
 
 	if (!wanted->parts || wanted->part >= wanted->parts ||
-	    !wanted->length || wanted->length > MOST_LENGTH)
+	    !wanted->length || wanted->length > MOST_LENGTH ||
+	    !read_with(wanted->with))
 		return 2;
 	if (wanted->scenario) {
 		failed = search_scenarios(wanted);

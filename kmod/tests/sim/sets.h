@@ -15,13 +15,14 @@
  * @set: names of operations: this set only; or NULL
  * @scenario: name of a scenario, or "all"; or NULL
  * @mode: name of the mode: in this one only; or NULL
+ * @with: name of what is out of the ordinary; or NULL
  */
 struct sets_wanted {
 	unsigned int length;
 	bool few;
 	unsigned int part, parts;
 	sim_u64 most;
-	const char *set, *mode, *scenario;
+	const char *set, *mode, *scenario, *with;
 };
 
 /* Search, and print the coverage. Return: 0, 1: a violation, 2: bad arguments. */

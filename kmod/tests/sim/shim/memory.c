@@ -10,6 +10,8 @@ struct shim_faults shim_faults;
 unsigned int shim_nr_allocations;
 /* Allocations that may not sleep so far. */
 static unsigned int nr_nowait;
+/* One of them has failed, in a search. */
+static bool has_failed;
 
 /* Check that the caller may ask so; return whether there is no memory. */
 static bool is_refused(gfp_t gfp)
@@ -21,7 +23,7 @@ static bool is_refused(gfp_t gfp)
 		       ++shim_nr_allocations == shim_faults.nth;
 	}
 	return ++nr_nowait == shim_faults.nowait_nth ||
-	       machine_chance(shim_faults.nowait_one_in);
+	       machine_once(shim_faults.nowait_one_in, &has_failed);
 }
 
 void *kmalloc(size_t bytes, gfp_t gfp)
