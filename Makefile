@@ -83,9 +83,9 @@ test:  ## the tests that a word names, at once: T=<file, or part of a name> [KER
 	@$(PYTHON) -m lab.pick $(if $(T),$(call quoted,$(T))) $(PYTEST_ARGS)
 
 # PROOF names parts; what scripts/proof --help lists.
-proof:  ## what shows that nothing is lost, at full length: hours [PROOF="parts"] [PROOF_ARGS=...]
+proof:  ## what shows that nothing is lost, at full length: hours; HOURS: what is furthest from it [HOURS=N] [PROOF="parts"] [PROOF_ARGS=...]
 	$(call prepare,proof,programs modules test-tools)
-	scripts/proof $(PROOF) $(PROOF_ARGS)
+	scripts/proof $(if $(HOURS),--hours $(HOURS)) $(PROOF) $(PROOF_ARGS)
 
 matrix:  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
 	scripts/setup venv

@@ -2,11 +2,13 @@
 """Run the proof that no data is lost, at full length, and print the figures of each part.
 
     scripts/proof [--scale N] [--update] [PART...]      without names, all parts, one after another: hours
+    scripts/proof --hours N [--update] [PART...]        for N hours, each time the part furthest from its full length
 
 Each part is a program or a set of tests of which `make check` runs a slice. Its figures are lines of its own output.
 out/proof/ gets proof.json, proof.txt and a log for each part; --update also writes the figures into
 Documentation/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and the
-figures say so. Exit status: 0 every part is clean, 1 some are not, 2 the proof could not run.
+figures say so. What has been run of each part on the same sources adds up (shares.py), and --hours goes on with it.
+Exit status: 0 every part is clean, 1 some are not, 2 the proof could not run.
 """
 
 import argparse
@@ -24,6 +26,7 @@ from rich.table import Table
 
 from ..paths import OUT, REPO, commit, fail, locked
 from ..plugins import budget
+from . import shares
 
 PAGE = REPO / "Documentation" / "promises.rst"
 BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
@@ -42,12 +45,14 @@ class Part:
     command    command to run in the checkout
     scaled     environment variables and their values at full length; --scale multiplies them
     figures    multi-line regular expression; its groups, or its matches, are the figures
+    concerns   files and folders that it is about: when they change, it begins anew
     """
     name: str
     shows: str
     command: tuple
     scaled: dict = dataclasses.field(default_factory=dict)
     figures: str = PYTEST_SUMMARY
+    concerns: tuple = ("kmod",)
 
     def environment(self, scale):
         return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
@@ -70,7 +75,7 @@ PARTS = {part.name: part for part in (
          {"DM_ALIGN_HOSTILE_LINES": 10000, "DM_ALIGN_KMEMLEAK_LINES": 2000, "DM_ALIGN_HOSTILE_SECONDS": 300,
           "DM_ALIGN_STRESS_SECONDS": 60}),
     Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
-         r"^\w+ +\d+ .* (?:ok|BROKEN)$"),
+         r"^\w+ +\d+ .* (?:ok|BROKEN)$", ("userspace",)),
     Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
          {"DM_ALIGN_MODEL_FULL": 1}, r"^model: (.*)$"),
     Part("lives", "lives of the engine itself on virtual time, added up over all runs of these sources", ("make", "sim"),
@@ -100,6 +105,9 @@ class Outcome:
     scale: float
     date: str
     commit: str
+    # Clean runs of the same sources, this one among them, and their share of the full length together.
+    runs: int = 1
+    share: float = 0.0
 
     @property
     def verdict(self):
@@ -126,14 +134,22 @@ def run(part, scale, folder, console):
             file.flush()
             status.update(f"{part.name}, {(time.monotonic() - began) / 60:.0f} min: {line.strip()[:80]}")
         running.wait()
-    return Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
-                   # A part that cannot be scaled was run in full.
-                   scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
+    outcome = Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
+                      # A part that cannot be scaled was run in full.
+                      scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
+    if outcome.clean:
+        record = shares.add(part, outcome.scale, outcome.seconds)
+        outcome.runs, outcome.share = record["runs"], record["share"]
+    return outcome
 
 
 def length(outcome):
-    minutes = f"{outcome.seconds / 60:.1f} min"
-    return minutes if outcome.scale == 1 else f"{minutes}, {outcome.scale:g} of the full length"
+    words = f"{outcome.seconds / 60:.1f} min"
+    if outcome.scale != 1:
+        words += f", {outcome.scale:.2g} of the full length"
+    if outcome.runs > 1:
+        words += f"; {outcome.share:.2g} in {outcome.runs} runs"
+    return words
 
 
 def table(outcomes):
@@ -186,6 +202,7 @@ def main(argv):
                                      epilog="parts: " + "; ".join(f"{part.name}: {part.shows}" for part in PARTS.values()))
     parser.add_argument("parts", nargs="*", metavar="PART", help="these only")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full length (default: 1)")
+    parser.add_argument("--hours", type=float, help="so long, with the part furthest from its full length")
     parser.add_argument("--update", action="store_true", help="write the figures into Documentation/promises.rst")
     given = parser.parse_args(argv)
     unknown = [name for name in given.parts if name not in PARTS]
@@ -193,6 +210,8 @@ def main(argv):
         parser.error(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}")
     if given.scale <= 0:
         parser.error(f"--scale {given.scale:g}: must be more than 0")
+    if given.hours is not None and (given.hours <= 0 or given.scale != 1):
+        parser.error("--hours: must be more than 0, and --scale does not apply to it")
 
     folder = OUT / "proof"
     folder.mkdir(parents=True, exist_ok=True)
@@ -200,19 +219,39 @@ def main(argv):
         return prove([PARTS[name] for name in given.parts or PARTS], given, folder)
 
 
+def planned(parts, given, console):
+    """Yield parts, each with the share of its full length that is to be run."""
+    if given.hours is None:
+        for number, part in enumerate(parts, 1):
+            console.print(f"{number} of {len(parts)}: {part.name}: {' '.join(part.command)}", markup=False, highlight=False)
+            yield part, given.scale
+        return
+    end = time.monotonic() + 3600 * given.hours
+    while time.monotonic() < end:
+        part, scale = shares.furthest(parts, end - time.monotonic())
+        if not part:
+            console.print("every part was run to its full length, or takes longer than the time that is left")
+            return
+        console.print(f"{part.name}, {shares.of(part)['share']:.2g} of its full length so far: {scale:.2g} of it",
+                      markup=False, highlight=False)
+        yield part, scale
+
+
 def prove(parts, given, folder):
     console = Console(width=None if sys.stdout.isatty() else 160)
     known = remembered(folder / "proof.json")
-    made = []
-    for number, part in enumerate(parts, 1):
-        console.print(f"{number} of {len(parts)}: {part.name}: {' '.join(part.command)}", markup=False, highlight=False)
-        outcome = run(part, given.scale, folder, console)
+    everything, made = list(known.values()), []
+    for part, scale in planned(parts, given, console):
+        outcome = run(part, scale, folder, console)
         made.append(outcome)
         known[part.name] = outcome
         console.print(f"    {outcome.verdict}, {length(outcome)}\n{outcome.words}", markup=False, highlight=False)
         everything = [known[name] for name in PARTS if name in known]
         (folder / "proof.json").write_text(
             json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
+        if given.hours is not None and not outcome.clean:
+            # It would be chosen again.
+            break
     with open(folder / "proof.txt", "w") as file:
         for target in (console, Console(file=file, width=160)):
             target.print(table(made))

@@ -2,11 +2,13 @@
 """The proof counts a part as clean only if its command succeeded and printed figures, and records the figures."""
 
 import json
+import subprocess
 import sys
+import time
 
 import pytest
 
-from lab.proof import __main__ as proof
+from lab.proof import __main__ as proof, shares
 from lab.proof.__main__ import BEGIN, END, Outcome, Part
 
 
@@ -17,6 +19,11 @@ def here(tmp_path, monkeypatch):
     page.write_text(f"Title\n{BEGIN}old\n{END}rest\n")
     monkeypatch.setattr(proof, "PAGE", page)
     monkeypatch.setattr(proof, "OUT", tmp_path)
+    monkeypatch.setattr(shares, "FILE", tmp_path / "proof" / "shares.json")
+    monkeypatch.setattr(shares, "REPO", tmp_path)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / "kmod").mkdir()
+    (tmp_path / "kmod" / "code.c").write_text("one\n")
 
     def prove(programs, *arguments, scaled=None):
         monkeypatch.setattr(proof, "PARTS", {
@@ -24,7 +31,8 @@ def here(tmp_path, monkeypatch):
             for name, program in programs.items()})
         return proof.main(list(arguments))
 
-    prove.page, prove.json = page, tmp_path / "proof" / "proof.json"
+    prove.page, prove.json, prove.code = page, tmp_path / "proof" / "proof.json", tmp_path / "kmod" / "code.c"
+    prove.share = lambda name: shares.of(proof.PARTS[name])["share"]
     return prove
 
 
@@ -106,3 +114,65 @@ def test_no_part_ends_because_a_test_session_has_no_time_left(here, monkeypatch)
     monkeypatch.delenv("DM_ALIGN_BUDGET_MINUTES", raising=False)
     assert here({"one": "import os; print('figure:', os.environ['DM_ALIGN_BUDGET_MINUTES'])"}) == 0
     assert json.loads(here.json.read_text())["parts"][0]["words"] == "0"
+
+
+# A program that takes no time and says which share of 1000 rounds it was given.
+ROUNDS = "import os; print('figure:', os.environ['ROUNDS'])"
+
+
+def test_what_was_run_of_the_same_sources_adds_up_and_the_page_claims_no_more(here):
+    for _ in range(2):
+        assert here({"rounds": ROUNDS}, "--scale", "0.1", "--update", scaled={"ROUNDS": 1000}) == 0
+    assert here.share("rounds") == 0.2
+    assert "0.1 of the full length; 0.2 in 2 runs: clean" in here.page.read_text()
+
+
+def test_other_sources_begin_at_nothing_and_go_on_when_they_come_back(here):
+    before = here.code.read_text()
+    here({"rounds": ROUNDS}, "--scale", "0.1", scaled={"ROUNDS": 1000})
+    here.code.write_text("two\n")
+    assert here.share("rounds") == 0
+    here.code.write_text(before)
+    assert here.share("rounds") == 0.1
+
+
+def test_a_run_that_is_not_clean_adds_nothing(here):
+    assert here({"rounds": f"{ROUNDS}; raise SystemExit(1)"}, "--scale", "0.5", scaled={"ROUNDS": 1000}) == 1
+    assert here.share("rounds") == 0
+
+
+def test_hours_go_on_with_the_part_furthest_from_its_full_length(here, capsys):
+    programs = {"one": ROUNDS, "two": ROUNDS}
+    here(programs, "one", "--scale", "0.5", scaled={"ROUNDS": 1000})
+    capsys.readouterr()
+    assert here(programs, "--hours", "1", scaled={"ROUNDS": 1000}) == 0
+    chosen = [line.split(",")[0] for line in capsys.readouterr().out.splitlines() if "of its full length so far" in line]
+    # The second is not known for its speed, so it begins with little.
+    assert chosen == ["two", "two", "one"]
+    assert {name: here.share(name) for name in programs} == {"one": 1, "two": 1}
+
+
+def test_hours_take_no_more_than_fits_into_them(here, monkeypatch):
+    part = Part("rounds", "", (), {"ROUNDS": 1000})
+    monkeypatch.setattr(proof, "PARTS", {"rounds": part})
+    assert shares.scale_in(part, 3600) == shares.FIRST
+    shares.add(part, 0.1, 720)
+    assert shares.scale_in(part, 1800) == 0.25 and shares.scale_in(part, 10 ** 6) == 0.9
+    assert shares.scale_in(part, 1) is None and shares.furthest([part], 1) == (None, 0)
+    whole = Part("lines", "", ())
+    shares.add(whole, 1, 720)
+    here.code.write_text("two\n")
+    assert shares.scale_in(whole, 700) is None and shares.scale_in(whole, 800) == 1
+
+
+def test_hours_end_with_a_part_that_fails(here):
+    began = time.monotonic()
+    assert here({"one": "raise SystemExit(1)", "two": "print('figure: 1')"}, "--hours", "1") == 1
+    assert time.monotonic() - began < 600 and here.share("two") == 0
+
+
+@pytest.mark.parametrize("arguments", [["--hours", "0"], ["--hours", "1", "--scale", "0.5"]])
+def test_hours_are_a_time_of_their_own(here, arguments):
+    with pytest.raises(SystemExit) as ended:
+        here({"one": ""}, *arguments)
+    assert ended.value.code == 2
