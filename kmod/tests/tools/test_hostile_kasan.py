@@ -20,6 +20,7 @@ SECONDS = extent.count("DM_ALIGN_HOSTILE_SECONDS")
 TIMEOUT = 600 + 3 * SECONDS
 
 
+@pytest.mark.check_all("guest/test_interface.py: hostile lines and readers; tools/test_stress_kasan.py: the lines under KASAN")
 @pytest.mark.timeout(0)
 def test_hostile_users_find_no_fault_no_control_and_no_data(subtests):
     command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_hostile.sh"), str(OUT / "bin"), str(uml.module()),
