@@ -102,6 +102,8 @@ FAULTS = {
     "chunk-not-looked-at": [("target.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
     "epoch-stays": [("node.c", "\t\t\tnode->epoch++;\n", "\t\t\tnode->epoch = 1;\n")],
     "target-begins-at-0": [("target.c", "dm_target_offset(ti, bio->bi_iter.bi_sector);", "bio->bi_iter.bi_sector;")],
+    "files-outlive-node": [("sysfs.c", "\tsysfs_remove_group(node_kobj(node), &group);\n",
+                            "\t(void)group;\n")],
     # Faults that the simulation has found, as they were.
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
@@ -130,6 +132,7 @@ FOCUS = {
     "cache-gained-unseen": "tables",
     "chunk-not-looked-at": "tables",
     "epoch-stays": "tables",
+    "files-outlive-node": "files",
     "one-sleep-ends-both": "tables",
     "target-begins-at-0": "targets",
 }

@@ -409,11 +409,13 @@ static void plan_targets(struct world_plan *plan)
 
 /*
  * What came later: the power goes after any event, not only as a request is done,
- * the drive changes, and a table has two targets.
+ * the drive changes, a table has two targets, and devices have files.
  */
 static void plan_later(struct world_plan *plan)
 {
 	plan->cut_late = later_chance(2) ? 1 + later_chance(1U << later_chance(10)) : 0;
+	plan->files = plan_focus == FOCUS_FILES ||
+		      (plan_focus == FOCUS_NONE && !later_chance(12));
 	plan->border = 0;
 	if (plan_focus == FOCUS_TARGETS || (plan_focus == FOCUS_NONE && !later_chance(8)))
 		plan_targets(plan);

@@ -18,6 +18,7 @@ enum plan_focus {
 	FOCUS_TABLES,
 	FOCUS_CHANGES,
 	FOCUS_TARGETS,
+	FOCUS_FILES,
 	FOCUS_KINDS,
 };
 

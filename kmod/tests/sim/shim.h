@@ -80,6 +80,11 @@ void world_target_ended(struct bio *bio);
 /* Whether a bio is what device-mapper made of one from above. */
 bool shim_is_clone(const struct bio *bio);
 
+/* Devices have files in sysfs. */
+extern bool shim_files;
+/* Read one of a disk's files into a page, if there are some. Return: as its show(). */
+ssize_t shim_file_read(struct gendisk *disk, char *buf);
+
 /* Devices by name, for dm_get_device(). */
 void shim_disk_add(const char *name, struct gendisk *disk);
 void shim_disk_remove(struct gendisk *disk);

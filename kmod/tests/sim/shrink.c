@@ -175,6 +175,7 @@ static bool set_simple(unsigned int i)
 		offsetof(struct world_plan, flood),
 		offsetof(struct world_plan, has_twin),
 		offsetof(struct world_plan, linear),
+		offsetof(struct world_plan, files),
 	};
 	/* A setting with two simple values goes to the first that will do. */
 	char *plan = (char *)&candidate.world[i].plan;

@@ -104,7 +104,7 @@ def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(bui
 def test_all_of_the_target_is_simulated_but_what_is_named(linux):
     built = re.search(r"^ENGINE = (.*)$", (HERE / "Makefile").read_text(), re.M)[1].split()
     objects = re.findall(r"\b(\w+)\.o\b", re.search(r"^dm-align-y := ((?:.*\\\n)*.*)$", (KMOD / "Kbuild").read_text(), re.M)[1])
-    assert set(objects) - set(built) == {"sysfs", "trace"}
+    assert set(objects) - set(built) == {"trace"}
 
 
 def test_each_fault_is_of_one_kind():

@@ -85,6 +85,9 @@ static struct {
 	unsigned int users;
 	unsigned int parts;	/* users, and the administrator */
 	wait_queue_head_t wait;
+	struct gendisk *disk[3];	/* with files */
+	unsigned int nr_disks, readers;
+	bool removed;
 	bool drops;		/* what is held may be given up now */
 	unsigned int times;	/* how often that has begun */
 	bool suspended;
@@ -972,6 +975,34 @@ static void finish(void)
 	wait_event(user->wait, !user->in_flight);
 }
 
+/* Read files of all devices, also while they are removed. */
+static void reader_main(void *unused)
+{
+	static char text[PAGE_SIZE];
+
+	while (!world.removed) {
+		shim_file_read(world.disk[machine_choose(world.nr_disks)],
+			       text);
+		if (!machine_choose(8))
+			machine_sleep("a while", machine_now() + 1000ULL *
+				      (1 + machine_choose(200)));
+	}
+	world.readers--;
+	wake_up(&world.wait);
+}
+
+static void start_reader(void)
+{
+	struct mapped_device *md[] = { world.md, world.lower, world.twin };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(md); i++)
+		if (md[i])
+			world.disk[world.nr_disks++] = dm_disk(md[i]);
+	world.readers++;
+	machine_start(CONTEXT_TASK, "reader", reader_main, NULL);
+}
+
 static void remove_all(void)
 {
 	unsigned int i;
@@ -985,6 +1016,9 @@ static void remove_all(void)
 		dm_disk(world.twin)->openers--;
 		shim_md_remove(world.twin);
 	}
+	world.removed = true;
+	if (world.readers)
+		wait_event(world.wait, !world.readers);
 	shim_module_exit();
 	shim_work_stop();
 	/* The end of a flush that nobody waits for is not the target's. */
@@ -1050,6 +1084,7 @@ void world_main(void *argument)
 	};
 	shim_faults.nowait_one_in = plan->nowait_one_in;
 	shim_faults.nowait_nth = plan->nowait_nth;
+	shim_files = plan->files;
 	shim_work_start(plan->workers);
 	drive = drive_new(plan);
 	if (shim_module_init())
@@ -1080,6 +1115,8 @@ void world_main(void *argument)
 		world.user[i].number = i;
 		machine_start(CONTEXT_TASK, "user", user_main, &world.user[i]);
 	}
+	if (plan->files)
+		start_reader();
 	if (plan->power)
 		machine_start(CONTEXT_DEVICE, "power", cut_power, NULL);
 	ignore_memory();

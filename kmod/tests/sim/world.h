@@ -72,6 +72,7 @@ enum world_event {
  * @has_twin: that target is there in this world
  * @border: where the second target of the device's table begins; 0: there is none
  * @linear: that one is a linear target
+ * @files: devices have files in sysfs, and somebody reads them
  * @mode: 0 report, 1 pad, 2 coalesce
  * @max_blocks: the table argument
  * @hold_ms: the table argument
@@ -110,7 +111,7 @@ struct world_plan {
 	unsigned int twin;
 	bool has_twin;
 	unsigned int border;
-	bool linear;
+	bool linear, files;
 	unsigned int mode, max_blocks, hold_ms;
 	unsigned int max_sectors, zeroes;
 	unsigned int workers;

@@ -28,8 +28,9 @@ NOT_CALLED = {
     "trace_align_rmw": "an event of the engine's own",
     "trace_align_write": "an event of the engine's own",
 }
-# Files of the shim whose functions take part in no case: device-mapper, which worlds use as an administrator does.
-WITHOUT_CASES = {"dm"}
+# Files of the shim whose functions take part in no case: device-mapper, which worlds use as an administrator does, and sysfs,
+# which they read.
+WITHOUT_CASES = {"dm", "sysfs"}
 
 
 def make(out, sim=SIM):

@@ -685,12 +685,3 @@ struct dm_target *shim_md_target_of(struct mapped_device *md, sector_t sector)
 {
 	return find_target(md->live, sector);
 }
-
-/* The files in sysfs, which the simulation has not. */
-void sysfs_publish(struct align_node *node, unsigned int index)
-{
-}
-
-void sysfs_withdraw(struct align_node *node)
-{
-}

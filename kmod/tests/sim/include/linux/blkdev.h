@@ -34,9 +34,14 @@ struct request_queue {
 	bool zoned;
 };
 
+/* Its address says which one it is. */
+struct kobject {
+};
+
 struct device {
 	struct device *parent;
 	bool registered;
+	struct kobject kobj;
 };
 
 /**
@@ -70,6 +75,10 @@ struct block_device {
 	sector_t bd_start_sect;
 	sector_t bd_nr_sectors;
 };
+
+#define bd_dev		bd_disk->dev
+#define MAJOR(dev)	((unsigned int)((dev) >> 20))
+#define MINOR(dev)	((unsigned int)((dev) & 0xfffff))
 
 static inline struct request_queue *bdev_get_queue(struct block_device *bdev)
 {

@@ -7,6 +7,7 @@
 #define HZ			250
 #define NSEC_PER_JIFFY		(1000000000ULL / HZ)
 #define NSEC_PER_USEC		1000L
+#define NSEC_PER_MSEC		1000000L
 #define MAX_SCHEDULE_TIMEOUT	((long)(~0UL >> 1))
 #define MAX_JIFFY_OFFSET	((~0UL >> 1) - 1)
 

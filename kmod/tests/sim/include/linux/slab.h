@@ -2,6 +2,8 @@
 #ifndef SHIM_SLAB_H
 #define SHIM_SLAB_H
 
+#include <stdarg.h>
+
 #include <linux/gfp.h>
 
 void *kmalloc(size_t bytes, gfp_t gfp);
@@ -12,6 +14,9 @@ static inline void *kzalloc(size_t bytes, gfp_t gfp)
 {
 	return kmalloc(bytes, gfp | __GFP_ZERO);
 }
+
+#define kcalloc(n, bytes, gfp)	kzalloc((n) * (bytes), gfp)
+char *kvasprintf(gfp_t gfp, const char *format, va_list list);
 
 static inline void *kmalloc_array(size_t n, size_t bytes, gfp_t gfp)
 {

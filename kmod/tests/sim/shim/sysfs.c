@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Files in sysfs: they may be read at any time, and their removal waits for readers. */
+#include <stdarg.h>
+
+#include <linux/sched.h>
+#include <linux/sysfs.h>
+
+#include "node.h"
+#include "../shim.h"
+
+int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
+
+#define MOST_GROUPS	4
+#define MOST_FILES	512
+
+/**
+ * struct group - the files of a device
+ * @kobj: the device; NULL: the entry is free
+ * @file: the files
+ * @nr: number of @file
+ * @readers: readers of one of them
+ * @going: the files are being removed: there are no new readers
+ */
+static struct group {
+	struct kobject *kobj;
+	const struct attribute *file[MOST_FILES];
+	unsigned int nr;
+	unsigned int readers;
+	bool going;
+} groups[MOST_GROUPS];
+static wait_queue_head_t left;
+bool shim_files;
+
+static struct group *find_group(struct kobject *kobj)
+{
+	unsigned int i;
+
+	for (i = 0; i < MOST_GROUPS; i++)
+		if (groups[i].kobj == kobj)
+			return &groups[i];
+	return NULL;
+}
+
+static int add(struct group *group, const struct attribute *attr)
+{
+	machine_point();
+	if (group->nr == MOST_FILES)
+		machine_fail("a device has more than %d files", MOST_FILES);
+	group->file[group->nr++] = attr;
+	return 0;
+}
+
+int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group)
+{
+	struct group *own = find_group(NULL);
+	unsigned int i;
+
+	might_sleep();
+	if (!own)
+		machine_fail("more than %d devices have files", MOST_GROUPS);
+	*own = (struct group) { .kobj = kobj };
+	for (i = 0; group->attrs[i]; i++)
+		add(own, group->attrs[i]);
+	return 0;
+}
+
+int sysfs_add_file_to_group(struct kobject *kobj, const struct attribute *attr,
+			    const char *group)
+{
+	might_sleep();
+	return add(find_group(kobj), attr);
+}
+
+void sysfs_remove_group(struct kobject *kobj, const struct attribute_group *group)
+{
+	struct group *own = find_group(kobj);
+
+	might_sleep();
+	own->going = true;
+	wait_event(left, !own->readers);
+	own->kobj = NULL;
+}
+
+ssize_t shim_file_read(struct gendisk *disk, char *buf)
+{
+	struct device *device = disk_to_dev(disk);
+	struct group *group = find_group(&device->kobj);
+	struct device_attribute *attr;
+	ssize_t bytes;
+
+	if (!group || group->going || !group->nr)
+		return 0;
+	attr = container_of(group->file[machine_choose(group->nr)],
+			    struct device_attribute, attr);
+	group->readers++;
+	machine_point();
+	bytes = attr->show(device, attr, buf);
+	machine_point();
+	if (bytes != -ENODEV &&
+	    (bytes <= 0 || bytes >= (ssize_t)PAGE_SIZE || buf[bytes - 1] != '\n'))
+		machine_fail("file %s is read as %ld bytes",
+			     attr->attr.name, (long)bytes);
+	group->readers--;
+	wake_up(&left);
+	return bytes;
+}
+
+int sysfs_emit(char *buf, const char *format, ...)
+{
+	va_list list;
+	int length;
+
+	va_start(list, format);
+	length = vsnprintf(buf, PAGE_SIZE, format, list);
+	va_end(list);
+	return min(length, (int)PAGE_SIZE - 1);
+}
+
+char *kvasprintf(gfp_t gfp, const char *format, va_list list)
+{
+	va_list again;
+	char *text;
+	int length;
+
+	va_copy(again, list);
+	length = vsnprintf(NULL, 0, format, again);
+	va_end(again);
+	text = kzalloc(length + 1, gfp);
+	if (text)
+		vsnprintf(text, length + 1, format, list);
+	return text;
+}
+
+/* Make the files of a node in worlds that have some. */
+void __real_sysfs_publish(struct align_node *node, unsigned int index);
+void __wrap_sysfs_publish(struct align_node *node, unsigned int index);
+void __wrap_sysfs_publish(struct align_node *node, unsigned int index)
+{
+	if (shim_files)
+		__real_sysfs_publish(node, index);
+}
