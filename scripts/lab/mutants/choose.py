@@ -216,8 +216,11 @@ def shares(files: list[Path], wanted: int, seed: int) -> list[Share]:
 
 
 def mutated(lines: list[str], mutant: Mutant) -> str:
-    """Return the text of the file with the change."""
+    """Return the text of the file with the change. What follows stays on its lines, which WARN_ON() has in the object code."""
     lines = list(lines)
     for edit in sorted(mutant.edits, key=lambda edit: -edit.first):
-        lines[edit.first - 1:edit.last] = [edit.text]
+        room = edit.last - edit.first + 1
+        text = edit.text.splitlines()
+        text = [*text[:room - 1], " ".join(text[room - 1:])] if len(text) > room else text + [""] * (room - len(text))
+        lines[edit.first - 1:edit.last] = ["".join(line + "\n" for line in text)]
     return "".join(lines)

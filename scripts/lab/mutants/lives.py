@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -21,9 +22,13 @@ SIM = KMOD / "tests" / "sim"
 LIMIT = 10
 # A life takes some hundredths of a second. One that is not over after so many seconds never ends.
 ENDLESS = 3
-# Options of sim, the first seed, and lives, one after the other.
-SLICES = (("none", 1, 250), ("tables", 1, 15), ("drops", 1, 60), ("memory", 1, 60), ("reads", 1, 60), ("none", 301, 900),
-          ("tables", 101, 45), ("drops", 101, 150), ("memory", 101, 250), ("reads", 101, 150))
+# Focus and strategy of sim, the first seed, and lives, one after the other.
+Slice = tuple[str, str, int, int]
+SLICES: tuple[Slice, ...] = (
+    ("scenes", "random", 1, 6), ("tables", "random", 1, 30), ("none", "random", 1, 250), ("none", "pct", 1, 200),
+    ("drops", "pct", 1, 60), ("memory", "random", 1, 60), ("reads", "random", 1, 80), ("reads", "pct", 1, 80),
+    ("gate", "random", 1, 20), ("quiet", "random", 1, 20), ("flood", "random", 1, 10), ("allocations", "random", 1, 200),
+    ("scenes", "pct", 1, 6), ("none", "random", 301, 300), ("drops", "random", 101, 60))
 # Of what kind a violation is: the first pattern that its words match.
 VIOLATIONS = (
     ("content of sectors", r"a read found|after a cut, what|torn sector|which is not the target's"),
@@ -84,10 +89,15 @@ def state() -> str:
     return digest([*KMOD.glob("*.[ch]"), *SIM.rglob("*.[ch]"), SIM / "Makefile", Path(__file__)])
 
 
-def make(out: Path, kmod: Path, linux: str, *targets: str) -> subprocess.CompletedProcess[str]:
+def make(out: Path, kmod: Path, linux: str, *targets: str, compared: bool = False) -> subprocess.CompletedProcess[str]:
+    """
+    Build targets. Where their code is compared, it must not name the folder, as WARN_ON() does, nor come from a cache, which
+    may have it from another folder.
+    """
     environment = {**os.environ, "CCACHE_BASEDIR": str(REPO), "CCACHE_NOHASHDIR": "1",
-                   "PATH": f"/usr/lib/ccache:{os.environ['PATH']}"}
-    variables = [f"OUT={out}", f"KMOD={kmod}", f"LINUX={linux}", "WERROR=", "CFLAGS=-O2"]
+                   "PATH": f"/usr/lib/ccache:{os.environ['PATH']}", **({"CCACHE_DISABLE": "1"} if compared else {})}
+    variables = [f"OUT={out}", f"KMOD={kmod}", f"LINUX={linux}", "WERROR=",
+                 f"CFLAGS=-O2 -fmacro-prefix-map={kmod}/=" if compared else "CFLAGS=-O2"]
     return subprocess.run(["make", "-s", "-C", str(SIM), *variables, *targets], env=environment, capture_output=True, text=True)
 
 
@@ -115,10 +125,10 @@ class Run:
         return int(seeds[-1]) if seeds else 0
 
 
-def live(program: Path, focus: str, seed: int, lives: int, limit: int) -> Run:
+def live(program: Path, focus: str, strategy: str, seed: int, lives: int, limit: int) -> Run:
     """Run lives for at most `limit` seconds of processor time."""
     command = ["prlimit", f"--cpu={limit}", "--as=4294967296", "--core=0", "stdbuf", "-oL", str(program), "--hash", "--seed",
-               str(seed), "--lives", str(lives), "--focus", focus]
+               str(seed), "--lives", str(lives), "--focus", focus, "--strategy", strategy]
     running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, errors="replace")
     assert running.stdout
     output = running.stdout.read()
@@ -145,15 +155,15 @@ def judge(run: Run, endless: Callable[[], bool]) -> tuple[str, str] | None:
     return kind_of_violation(said), said
 
 
-def trial(program: Path, slices: tuple[tuple[str, int, int], ...] = SLICES, limit: int = LIMIT) -> Verdict:
+def trial(program: Path, slices: tuple[Slice, ...] = SLICES, limit: int = LIMIT) -> Verdict:
     """Let a program live until it is killed, its lives are over, or its time is."""
     seconds = 0.0
-    for focus, seed, lives in slices:
-        run = live(program, focus, seed, lives, max(1, round(limit - seconds)))
+    for focus, strategy, seed, lives in slices:
+        run = live(program, focus, strategy, seed, lives, max(1, round(limit - seconds)))
         seconds += run.seconds
 
-        def endless(run: Run = run, focus: str = focus, seed: int = seed) -> bool:
-            return live(program, focus, (run.seed or seed - 1) + 1, 1, ENDLESS).status in (-9, -24)
+        def endless(run: Run = run, focus: str = focus, strategy: str = strategy, seed: int = seed) -> bool:
+            return live(program, focus, strategy, (run.seed or seed - 1) + 1, 1, ENDLESS).status in (-9, -24)
 
         found = judge(run, endless)
         if found:
@@ -164,9 +174,10 @@ def trial(program: Path, slices: tuple[tuple[str, int, int], ...] = SLICES, limi
 
 
 class Bench:
-    """A build of the engine in which one file at a time is a mutant's. seen: digests of code, of all benches."""
+    """A build of the engine in which one file at a time is a mutant's. seen: digests of code, of all benches; like: another
+    bench, of which the build is taken."""
 
-    def __init__(self, folder: Path, linux: str, seen: set[str]):
+    def __init__(self, folder: Path, linux: str, seen: set[str], like: Bench | None = None):
         self.out, self.kmod, self.linux, self.seen = folder / "out", folder / "kmod", linux, seen
         self.kept: dict[str, bytes] = {}
         self.changed = ""
@@ -175,11 +186,15 @@ class Bench:
             link = self.kmod / path.name
             link.unlink(missing_ok=True)
             link.symlink_to(path)
+        if like:
+            shutil.rmtree(self.out, ignore_errors=True)
+            shutil.copytree(like.out, self.out, symlinks=True)
+            return
         # A run that was ended has left a mutant here.
         for path in engine():
             self.object(path.name).unlink(missing_ok=True)
-        done = make(self.out, self.kmod, linux)
-        if done.returncode:
+        done = make(self.out, self.kmod, linux, *(str(self.object(path.name)) for path in engine()), compared=True)
+        if done.returncode or make(self.out, self.kmod, linux).returncode:
             fail(f"the engine on virtual time does not build:\n{done.stderr}", 1)
 
     @property
@@ -213,7 +228,7 @@ class Bench:
         target = self.object(mutant.file)
         # Also of a mutant that does not compile, nothing must be left for the next one.
         target.unlink(missing_ok=True)
-        if make(self.out, self.kmod, self.linux, str(target)).returncode:
+        if make(self.out, self.kmod, self.linux, str(target), compared=True).returncode:
             return Verdict("broken")
         made = code(target)
         if made in self.seen:
@@ -227,4 +242,5 @@ class Bench:
 def benches(number: int) -> list[Bench]:
     """Return benches for several that work at a time."""
     linux, seen = str(kernels.fetch_source(kernels.USUAL)), set[str]()
-    return [Bench(OUT / "mutants" / f"bench-{each}", linux, seen) for each in range(number)]
+    first = Bench(OUT / "mutants" / "bench-0", linux, seen)
+    return [first, *(Bench(OUT / "mutants" / f"bench-{each}", linux, seen, first) for each in range(1, number))]
