@@ -39,6 +39,8 @@ static struct {
 	bool trims;
 	bool failed;		/* a request, in a search */
 	struct drive_count count;
+	struct drive_orders orders;
+	unsigned int nr_seen;
 } drive;
 
 /* Sectors, as a search sees them. */
@@ -48,6 +50,27 @@ static u64 noted[NOTED];
 const struct drive_count *drive_count(void)
 {
 	return &drive.count;
+}
+
+void drive_order(const struct drive_orders *orders)
+{
+	drive.orders = *orders;
+	machine_wake(drive.thread);
+}
+
+const struct drive_seen *drive_seen(unsigned int nr)
+{
+	return nr < drive.nr_seen ? &drive.orders.seen[nr] : NULL;
+}
+
+void drive_forget_seen(void)
+{
+	drive.nr_seen = 0;
+}
+
+unsigned int drive_in_flight(void)
+{
+	return drive.nr;
 }
 
 void drive_mend(void)
@@ -173,6 +196,7 @@ static void do_sector(struct bio *bio, unsigned int n)
 			media_write(at, 0);
 		break;
 	case REQ_OP_WRITE_ZEROES:
+	case REQ_OP_SECURE_ERASE:
 		media_write(at, 0);
 		break;
 	default:
@@ -184,6 +208,41 @@ static void do_sector(struct bio *bio, unsigned int n)
 static void end(void *argument)
 {
 	bio_endio(argument);
+}
+
+static enum req_op op_of(const struct bio *bio)
+{
+	return bio->bi_opf & REQ_PREFLUSH ? REQ_OP_FLUSH : bio_op(bio);
+}
+
+/* Whether the orders are that a request fails. */
+static bool is_to_fail(const struct bio *bio)
+{
+	const struct drive_orders *orders = &drive.orders;
+
+	return orders->fails & DRIVE_OP(op_of(bio)) &&
+	       bio->bi_iter.bi_sector < orders->first + orders->nr &&
+	       bio_end_sector(bio) > orders->first;
+}
+
+static bool is_to_wait(const struct request *request)
+{
+	return drive.orders.waits & DRIVE_OP(op_of(request->bio));
+}
+
+static void keep_seen(const struct bio *bio)
+{
+	if (!drive.orders.seen)
+		return;
+	if (drive.nr_seen == DRIVE_SEEN)
+		machine_fail("a scene has more than %u requests", DRIVE_SEEN);
+	drive.orders.seen[drive.nr_seen++] = (struct drive_seen) {
+		.ns = machine_now(), .op = op_of(bio),
+		.sector = bio->bi_iter.bi_sector, .nr = bio_sectors(bio),
+		.opf = bio->bi_opf, .ioprio = bio->bi_ioprio,
+		.hint = bio->bi_write_hint, .stream = bio->bi_write_stream,
+		.cgroup = bio->cgroup, .nobodys = bio->nobodys,
+	};
 }
 
 static bool is_bad(const struct bio *bio)
@@ -233,15 +292,22 @@ static const void *offer(unsigned int nr)
 	return nr < drive.nr ? drive.request[nr].bio : NULL;
 }
 
-/* Choose a request: a search has chosen already. */
+/* Choose a request: a search has chosen already. Return: NULL if all wait. */
 static struct request *choose_request(void)
 {
-	unsigned int i;
+	unsigned int first, i;
 
 	for (i = 0; i < drive.nr; i++)
 		if (drive.request[i].bio == drive.thread->offered)
 			return &drive.request[i];
-	return &drive.request[machine_choose(drive.nr)];
+	first = machine_choose(drive.nr);
+	for (i = 0; i < drive.nr; i++) {
+		struct request *request = &drive.request[(first + i) % drive.nr];
+
+		if (!is_to_wait(request))
+			return request;
+	}
+	return NULL;
 }
 
 /* A search needs to know which sectors a request reads or writes. */
@@ -299,6 +365,10 @@ static void drive_main(void *unused)
 				      1000000ULL * drive.plan->hang_ms);
 		}
 		request = choose_request();
+		if (!request) {
+			machine_sleep("orders", ~0ULL);
+			continue;
+		}
 		note_request(request->bio);
 		if (step(request)) {
 			bio = request->bio;
@@ -376,16 +446,18 @@ static void drive_submit(struct bio *bio)
 	if (world_is_suspended())
 		machine_fail("a request comes from a suspended device");
 	count(bio);
+	keep_seen(bio);
 	machine_say(STORY_BELOW, bio_op(bio), bio->bi_iter.bi_sector,
 		    bio_sectors(bio), bio->bi_opf >> 8);
 	bio->bi_status = BLK_STS_OK;
 	if (!drive.mended &&
-	    (is_bad(bio) ||
+	    (is_bad(bio) || is_to_fail(bio) ||
 	     machine_once(plan->error_one_in, &drive.failed))) {
 		request.status = BLK_STS_IOERR;
 		/* It may have been done in part. */
 		if (machine_choose(2) && !(bio->bi_opf & REQ_PREFLUSH) &&
-		    bio_op(bio) != REQ_OP_READ && !is_bad(bio)) {
+		    bio_op(bio) != REQ_OP_READ && !is_bad(bio) &&
+		    !drive.orders.fails) {
 			unsigned int n = machine_choose(bio_sectors(bio) + 1);
 
 			while (n--)

@@ -21,6 +21,48 @@ struct drive_count {
 	u64 reads, read_bytes, partial, written, block_bytes, requests, again;
 };
 
+/* Requests that are kept at most. */
+#define DRIVE_SEEN	1024U
+
+/* An operation of the drive as a bit; a flush counts as one of its own. */
+#define DRIVE_OP(op)	(1U << (op))
+
+/**
+ * struct drive_orders - what somebody who plays a scene asks of the drive
+ * @seen: room for DRIVE_SEEN requests, which drive_seen() returns; NULL: none are kept
+ * @waits: operations, as bits, whose requests stay in the drive, not done
+ * @fails: operations, as bits, that fail in @first and the @nr sectors from there
+ */
+struct drive_orders {
+	struct drive_seen *seen;
+	unsigned int waits, fails;
+	sector_t first;
+	unsigned int nr;
+};
+
+/**
+ * struct drive_seen - a request that has come to the drive
+ * @ns: when
+ */
+struct drive_seen {
+	u64 ns;
+	enum req_op op;
+	sector_t sector;
+	unsigned int nr;
+	blk_opf_t opf;
+	unsigned short ioprio;
+	unsigned char hint, stream, cgroup;
+	bool nobodys;
+};
+
+/* Give the drive other orders. */
+void drive_order(const struct drive_orders *orders);
+/* The @nr-th request since the last drive_forget_seen(); NULL: there are not so many. */
+const struct drive_seen *drive_seen(unsigned int nr);
+void drive_forget_seen(void);
+/* Requests that are in the drive. */
+unsigned int drive_in_flight(void);
+
 /* Make the drive of a plan; it is dm_get_device()'s "drive". */
 struct gendisk *drive_new(const struct world_plan *plan);
 const struct drive_count *drive_count(void);

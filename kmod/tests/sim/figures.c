@@ -199,7 +199,7 @@ static void must_agree(const char *what, u64 is, u64 must)
 			     what, must);
 }
 
-#define GAUGE(ledger, name) \
+#define COUNTER(ledger, name) \
 	cell(ledger, &(ledger)->cpu->counter[LEDGER_##name])
 
 static const char * const mode_names[] = { "report", "pad", "coalesce" };
@@ -235,11 +235,11 @@ static void check_held(const struct align_target *at)
 	must_agree("held blocks that failed", blocks->nr_failed, failed);
 	must_agree("held blocks that rest", blocks->nr_resting.counter, resting);
 	must_agree("failed blocks that rest", blocks->nr_idle.counter, idle);
-	must_agree("held blocks, in the ledger", GAUGE(at->ledger, held_blocks),
+	must_agree("held blocks, in the ledger", COUNTER(at->ledger, held_blocks),
 		   held);
-	must_agree("held bytes, in the ledger", GAUGE(at->ledger, held_bytes),
+	must_agree("held bytes, in the ledger", COUNTER(at->ledger, held_bytes),
 		   bytes);
-	must_agree("failed blocks, in the ledger", GAUGE(at->ledger, degraded),
+	must_agree("failed blocks, in the ledger", COUNTER(at->ledger, degraded),
 		   failed);
 	if (at->mode != ALIGN_COALESCE && held)
 		machine_fail("in mode %s %u blocks are held",
@@ -247,6 +247,10 @@ static void check_held(const struct align_target *at)
 	if (at->mode == ALIGN_REPORT && blocks->nr.counter)
 		machine_fail("in mode report %d blocks are in memory",
 			     blocks->nr.counter);
+	if (blocks->bytes.counter < (s64)held * (s64)(sizeof(*block) +
+						      at->geometry.physical))
+		machine_fail("%u blocks are held, and take %lld bytes of memory",
+			     held, blocks->bytes.counter);
 }
 
 void figures_glance(const struct figures *figures, const struct align_target *at)
@@ -448,6 +452,43 @@ static void check_memory(const struct align_target *at)
 			     high, sent.most_memory);
 }
 
+/* Trace events tell what the ledger counts. */
+static void check_traced(const struct align_target *at)
+{
+	static const unsigned char of_how[RMW_HOW_NR] = {
+		[RMW_HOST] = LEDGER_rmw_host,
+		[RMW_MERGED] = LEDGER_rmw_avoided_merged,
+		[RMW_COMPLETE] = LEDGER_rmw_avoided_complete,
+		[RMW_KNOWN] = LEDGER_rmw_avoided_known,
+		[RMW_SUPERSEDED] = LEDGER_rmw_avoided_superseded,
+		[RMW_LOST] = LEDGER_rmw_lost,
+		[RMW_DRIVE_REPORT] = LEDGER_rmw_drive_report,
+		[RMW_DRIVE_EDGE] = LEDGER_rmw_drive_edge,
+		[RMW_DRIVE_NO_MEMORY] = LEDGER_rmw_drive_no_memory,
+		[RMW_DRIVE_MAX_BLOCKS] = LEDGER_rmw_drive_max_blocks,
+		[RMW_DRIVE_READ_ERROR] = LEDGER_rmw_drive_read_error,
+		[RMW_DRIVE_LIMITS] = LEDGER_rmw_drive_limits,
+		[RMW_DRIVE_ATOMIC] = LEDGER_rmw_drive_atomic,
+	};
+	const struct shim_traced *traced = &shim_traced[at->devt % SHIM_DEVICES];
+	const struct ledger *ledger = at->ledger;
+	unsigned int how;
+
+	must_agree("writes, and trace events tell otherwise",
+		   COUNTER(ledger, writes), traced->writes);
+	must_agree("write-zeroes, and trace events tell otherwise",
+		   COUNTER(ledger, write_zeroes), traced->zeroes);
+	must_agree("partial touches, and trace events tell otherwise",
+		   COUNTER(ledger, rmw_expected), traced->touches);
+	must_agree("bytes of writes and write-zeroes, and trace events tell otherwise",
+		   COUNTER(ledger, write_bytes) + COUNTER(ledger, write_zeroes_bytes),
+		   traced->sectors << SECTOR_SHIFT);
+	for (how = 0; how < RMW_HOW_NR; how++)
+		must_agree("resolved touches of a kind, and trace events tell otherwise",
+			   cell(ledger, &ledger->cpu->counter[of_how[how]]),
+			   traced->how[how]);
+}
+
 static void must_read(const char *what, const char *is, const char *must)
 {
 	if (strcmp(is, must))
@@ -564,6 +605,7 @@ void figures_check(const struct figures *figures, struct align_target *at,
 	check_bins(at->ledger);
 	check_latencies(at->ledger);
 	check_memory(at);
+	check_traced(at);
 	check_refusals(at);
 	check_status(figures, at, lower);
 	check_baseline(at);

@@ -140,6 +140,9 @@ static const char *live(struct life_script *script, unsigned int i, bool made,
 	life->choices += result.choices;
 	if (result.failure || !strcmp(result.why, "given up"))
 		return result.failure;
+	/* Scenes look at what they write by themselves. */
+	if (world->plan.scenes)
+		return NULL;
 	if (made) {
 		world->cut = !strcmp(result.why, "done") ? CUT_ALL :
 			     (enum media_cut)plan_chance(CUT_KINDS);

@@ -201,9 +201,19 @@ static bool pass_points(void)
 static bool has_haste(void)
 {
 	if (options.strategy == STRATEGY_PCT)
-		return pass_points() && next_ns != NEVER;
+		return pass_points() && !options.calm && next_ns != NEVER;
 	return next_ns != NEVER && now_ns < next_ns && !options.calm &&
 	       machine_chance(HASTE);
+}
+
+void machine_calm(void)
+{
+	options.calm = true;
+}
+
+bool machine_is_calm(void)
+{
+	return options.calm;
 }
 
 void machine_switch(void)

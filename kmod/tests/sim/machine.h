@@ -115,6 +115,9 @@ bool machine_once(unsigned int one_in, bool *happened);
 void machine_explore(bool explore);
 /* Whether this is a search: what is not searched is kept simple. */
 bool machine_is_search(void);
+/* From now on time goes on only when nobody can: what takes how long is judged. */
+void machine_calm(void);
+bool machine_is_calm(void);
 /* A search may have others go on here. */
 void machine_yield(void);
 /* Something that steps of a search read or write, beside memory. */

@@ -372,6 +372,32 @@ static void plan_quiet(struct world_plan *plan, unsigned int block)
 	plan->bad_nr = block * (1 + plan_chance(2));
 }
 
+/* A drive that does what it is asked to, for scenes. */
+static void plan_scenes(struct world_plan *plan)
+{
+	plan->scenes = true;
+	plan->offset = 0;
+	/* The border of two regions lies behind the blocks of most scenes. */
+	plan->base = world_region_sectors - 3712;
+	plan->start = plan->base + plan_chance(64);
+	plan->twin = 0;
+	plan->sectors = MEDIA_SECTORS - 64;
+	plan->stacked = false;
+	plan->has_twin = false;
+	plan->max_sectors = 2048;
+	plan->zeroes = 2048;
+	plan->nowait_one_in = 0;
+	plan->nth = 0;
+	plan->error_one_in = 0;
+	plan->bad_nr = 0;
+	plan->inline_end = false;
+	plan->slow_one_in = 0;
+	plan->hang_at = 0;
+	plan->tags = 512;
+	plan->cut_after = 0;
+	plan->nr_ops = 0;
+}
+
 /* What decides all of a life but the allocation that fails. */
 sim_u64 plan_life(sim_u64 seed)
 {
@@ -483,6 +509,10 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	if (plan->bad_nr)
 		plan->bad_first = plan->start + hot;
 	plan->tables = plan_focus == FOCUS_TABLES;
+	if (plan_focus == FOCUS_SCENES) {
+		plan_scenes(plan);
+		return;
+	}
 	if (plan_focus == FOCUS_GATE)
 		plan_gate(plan, block);
 	else if (plan_focus == FOCUS_QUIET)

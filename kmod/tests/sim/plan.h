@@ -19,6 +19,7 @@ enum plan_focus {
 	FOCUS_CHANGES,
 	FOCUS_TARGETS,
 	FOCUS_FILES,
+	FOCUS_SCENES,
 	FOCUS_KINDS,
 };
 

@@ -25,8 +25,31 @@ extern struct shim_faults shim_faults;
 extern unsigned int shim_nr_allocations;
 /* Bios that a target has taken in part so far. */
 extern unsigned int shim_nr_partial;
-/* Log lines of the engine so far. */
+/* Log lines of the engine so far; and the @nr-th, from 0 on, or "" if it is not kept. */
 extern unsigned int shim_nr_logged;
+const char *shim_logged(unsigned int nr);
+/* Events of tables that dm_table_event() has told userspace of. */
+extern unsigned int shim_nr_events;
+
+/* Devices of which trace events are counted, by number. */
+#define SHIM_DEVICES	8U
+
+/**
+ * struct shim_traced - what trace events of a device have told, added up
+ * @writes: writes
+ * @zeroes: write-zeroes
+ * @sectors: sectors of both
+ * @touches: partial touches of both
+ * @how: touches that were resolved, by enum rmw_how
+ */
+struct shim_traced {
+	u64 writes, zeroes, sectors, touches, how[16];
+};
+
+extern struct shim_traced shim_traced[SHIM_DEVICES];
+
+/* Whether the module has left a notifier or a target type behind. */
+bool shim_is_registered(void);
 
 /* device-mapper, as an administrator uses it; all in process context. */
 struct mapped_device *shim_md_new(const char *name, unsigned int number);

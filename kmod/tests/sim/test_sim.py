@@ -12,8 +12,20 @@ import shutil
 import pytest
 
 from lab.plugins import extent
-from sim.faults import FAULTS, FOCUS, NOT_FOUND, RARE
-from sim.programs import CLEAN, HERE, KMOD, USAGE, build, build_with_fault, change, copy_of_the_code, make, sim
+from sim.faults import FAULTS, FOCUS, NOT_FOUND, RARE, SCENES
+from sim.programs import (
+    CLEAN,
+    HERE,
+    KMOD,
+    USAGE,
+    build,
+    build_with_changes,
+    build_with_fault,
+    change,
+    copy_of_the_code,
+    make,
+    sim,
+)
 
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 PARTS = 2
@@ -69,7 +81,7 @@ def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault, lives):
     assert status not in (CLEAN, USAGE), output[-500:]
 
 
-@pytest.mark.parametrize("focus", [*sorted(set(FOCUS.values())), "changes", "flood"])
+@pytest.mark.parametrize("focus", [*sorted(set(FOCUS.values())), "changes", "flood", "scenes"])
 def test_no_life_about_one_thing_breaks_a_promise(built, focus):
     status, output = sim(built, "--seed", FIRST, "--lives", LIVES // 4, "--focus", focus)
     assert status == CLEAN, output[-4000:]
@@ -89,6 +101,17 @@ def test_tears_walk_through_a_block(built):
 @pytest.mark.check_all("masks walk through a block")
 def test_a_block_is_torn_in_each_way(built):
     assert masks(built, 6000) == 256
+
+
+@pytest.mark.parametrize("scene", [scene if scene in ("times", "late reboot") else extent.only_all("two scenes fail", scene)
+                                   for scene in SCENES])
+def test_a_scene_fails_where_its_thing_is_broken(built, linux, tmp_path, scene):
+    out = build_with_changes(built, linux, tmp_path, [SCENES[scene]])
+    assert sim(out, "--seed", 1, "--lives", 40, "--focus", "scenes")[0] == 1
+
+
+def test_each_scene_has_its_fault():
+    assert re.findall(r'{ "([a-z ]+)",\s*\w+ }', (HERE / "scenes.c").read_text()) == [*SCENES]
 
 
 def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(built, linux, tmp_path):

@@ -15,6 +15,7 @@
 #include "figures.h"
 #include "media.h"
 #include "oracle.h"
+#include "scenes.h"
 #include "shard.h"
 #include "shim.h"
 #include "story.h"
@@ -723,6 +724,15 @@ static unsigned int count_held(struct mapped_device *md)
 	return at->blocks.nr_held + (second ? second->blocks.nr_held : 0);
 }
 
+/* Blocks in memory that hold nothing. */
+static unsigned int count_known(struct mapped_device *md)
+{
+	const struct align_target *at = shim_md_target(md)->private;
+
+	/* No point: others do not go on meanwhile. */
+	return at->blocks.nr.counter - count_held(md);
+}
+
 static void do_event(enum world_event event)
 {
 	struct mapped_device *other = world.lower ? world.lower : world.twin;
@@ -737,6 +747,9 @@ static void do_event(enum world_event event)
 		/* A device below one that is suspended may not be the first. */
 		if (shim_md_suspend(world.md))
 			machine_fail("a suspend fails");
+		if (count_known(world.md))
+			machine_fail("%u blocks are known of a suspended device",
+				     count_known(world.md));
 		world.suspended = true;
 		world.figures.suspends++;
 		/* In seconds the target would try what failed once more. */
@@ -1003,6 +1016,13 @@ static void start_reader(void)
 	machine_start(CONTEXT_TASK, "reader", reader_main, NULL);
 }
 
+static void end_module(void)
+{
+	shim_module_exit();
+	if (shim_is_registered())
+		machine_fail("the module is gone, and something of it is registered");
+}
+
 static void remove_all(void)
 {
 	unsigned int i;
@@ -1019,7 +1039,7 @@ static void remove_all(void)
 	world.removed = true;
 	if (world.readers)
 		wait_event(world.wait, !world.readers);
-	shim_module_exit();
+	end_module();
 	shim_work_stop();
 	/* The end of a flush that nobody waits for is not the target's. */
 	for (i = 0; i < 300 && machine_leaked(); i++)
@@ -1044,7 +1064,18 @@ static void reboot(void)
 static void ask_and_stop(struct gendisk *drive)
 {
 	answers_ask(drive);
-	shim_module_exit();
+	end_module();
+	shim_work_stop();
+	if (machine_leaked())
+		machine_fail("%zu bytes of memory leak", machine_leaked());
+	machine_stop("done");
+}
+
+/* A world in which scenes are played. */
+static void play_and_stop(struct gendisk *drive)
+{
+	scenes_play(world.plan, drive);
+	end_module();
 	shim_work_stop();
 	if (machine_leaked())
 		machine_fail("%zu bytes of memory leak", machine_leaked());
@@ -1091,6 +1122,8 @@ void world_main(void *argument)
 		machine_fail("the module is not loaded");
 	if (plan->tables)
 		ask_and_stop(drive);
+	if (plan->scenes)
+		play_and_stop(drive);
 	if (plan->stacked) {
 		world.lower = shim_md_new("lower", 2);
 		start_device(world.lower, "drive", plan->start, plan->sectors);

@@ -81,6 +81,7 @@ enum world_event {
  * @workers: workers in the machine's pool
  * @stacked: the device is a second target above the first, which is in @mode
  * @tables: tables and messages are asked for, and no request is sent
+ * @scenes: scenes.c is played, in place of threads and administrator
  * @nowait_one_in: faults of memory
  * @nowait_nth: the allocation that may not sleep, of all in the world, that fails;
  *	0: none
@@ -117,6 +118,7 @@ struct world_plan {
 	unsigned int workers;
 	bool stacked;
 	bool tables;
+	bool scenes;
 	unsigned int nowait_one_in, nowait_nth, nth, error_one_in;
 	unsigned int bad_first, bad_nr;
 	bool inline_end;

@@ -25,10 +25,10 @@ ENDLESS = 3
 # Focus and strategy of sim, the first seed, and lives, one after the other.
 Slice = tuple[str, str, int, int]
 SLICES: tuple[Slice, ...] = (
-    ("scenes", "random", 1, 6), ("tables", "random", 1, 30), ("none", "random", 1, 250), ("none", "pct", 1, 200),
+    ("scenes", "random", 1, 8), ("tables", "random", 1, 30), ("none", "random", 1, 250), ("none", "pct", 1, 100),
     ("drops", "pct", 1, 60), ("memory", "random", 1, 60), ("reads", "random", 1, 80), ("reads", "pct", 1, 80),
-    ("gate", "random", 1, 20), ("quiet", "random", 1, 20), ("flood", "random", 1, 10), ("allocations", "random", 1, 200),
-    ("scenes", "pct", 1, 6), ("none", "random", 301, 300), ("drops", "random", 101, 60))
+    ("gate", "random", 1, 15), ("quiet", "random", 1, 15), ("flood", "random", 1, 8), ("allocations", "random", 1, 100),
+    ("scenes", "pct", 1, 8))
 # Of what kind a violation is: the first pattern that its words match.
 VIOLATIONS = (
     ("content of sectors", r"a read found|after a cut, what|torn sector|which is not the target's"),

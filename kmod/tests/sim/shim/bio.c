@@ -34,8 +34,11 @@ static struct bio *bio_new(unsigned int nr_vecs, gfp_t gfp)
 int bioset_init(struct bio_set *set, unsigned int size, unsigned int pad,
 		int flags)
 {
+	if (!size || size > BIO_POOL_SIZE || pad)
+		machine_fail("a set of bios keeps %u, with %u bytes in front of each",
+			     size, pad);
 	memset(set, 0, sizeof(*set));
-	for (set->nr = 0; set->nr < BIO_POOL_SIZE; set->nr++) {
+	for (set->nr = 0; set->nr < size; set->nr++) {
 		set->reserve[set->nr] = bio_new(BIO_MAX_VECS, GFP_KERNEL);
 		if (!set->reserve[set->nr]) {
 			bioset_exit(set);

@@ -50,17 +50,22 @@ struct dm_io {
 /**
  * struct dm_target_io - a clone; the target's own data are in front of it
  * @taken: where the submitter keeps how much the target accepts, while it maps
+ * @ended: where the submitter of one that must not wait keeps whether it has ended,
+ *	while the target maps it
+ * @accounted: the accounting of the device has begun
  */
 struct dm_target_io {
 	struct dm_io *io;
 	struct dm_target *ti;
 	void *memory;
 	unsigned int *taken;
+	bool *ended;
+	bool accounted;
 	struct bio clone;
 };
 
 static const struct target_type *align_type;
-unsigned int shim_nr_partial;
+unsigned int shim_nr_partial, shim_nr_events;
 static struct notifier_block *reboot_notifier, *pm_notifier;
 static struct {
 	const char *name;
@@ -101,6 +106,11 @@ int unregister_pm_notifier(struct notifier_block *notifier)
 {
 	pm_notifier = NULL;
 	return 0;
+}
+
+bool shim_is_registered(void)
+{
+	return align_type || reboot_notifier || pm_notifier;
 }
 
 void shim_reboot(void)
@@ -200,6 +210,7 @@ const char *dm_device_name(struct mapped_device *md)
 
 void dm_table_event(struct dm_table *table)
 {
+	shim_nr_events++;
 	machine_say("event %llu", table->md->disk.dev, 0, 0, 0);
 }
 
@@ -275,6 +286,7 @@ void dm_accept_partial_bio(struct bio *bio, unsigned int sectors)
 
 void dm_submit_bio_remap(struct bio *clone, struct bio *bio)
 {
+	tio_of(clone)->accounted = true;
 	submit_bio_noacct(bio ? bio : clone);
 }
 
@@ -311,6 +323,11 @@ static void clone_end(struct bio *bio)
 
 	if (tio->ti->type->end_io)
 		tio->ti->type->end_io(tio->ti, bio, &error);
+	if (tio->ended)
+		*tio->ended = true;
+	if (bio->bi_opf & REQ_PREFLUSH && !error && !tio->accounted &&
+	    tio->ti->len == tio->ti->table->sectors)
+		machine_fail("a flush of a device of one target is accounted at its end only");
 	if (error)
 		io->status = error;
 	if (!(bio->bi_opf & REQ_PREFLUSH))
@@ -333,17 +350,22 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	struct bio *bio = io->bio;
 	void *memory = kmalloc(data + sizeof(*tio), GFP_NOIO);
 	unsigned int taken = sectors;
+	bool ended = false;
 
 	tio = (struct dm_target_io *)((char *)memory + data);
 	tio->memory = memory;
 	tio->io = io;
 	tio->ti = ti;
 	tio->taken = &taken;
+	tio->ended = opf & REQ_NOWAIT ? &ended : NULL;
+	tio->accounted = false;
 	bio_init(&tio->clone, bio->bi_bdev, bio->bi_io_vec, 0, opf);
 	tio->clone.bi_iter = bio->bi_iter;
 	bio_advance_iter(bio, &tio->clone.bi_iter, from << SECTOR_SHIFT);
 	tio->clone.bi_iter.bi_size = sectors << SECTOR_SHIFT;
 	tio->clone.bi_ioprio = bio->bi_ioprio;
+	tio->clone.bi_write_hint = bio->bi_write_hint;
+	tio->clone.bi_write_stream = bio->bi_write_stream;
 	bio_clone_blkg_association(&tio->clone, bio);
 	tio->clone.bi_end_io = clone_end;
 	io->count++;
@@ -352,9 +374,18 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	/* May be gone as soon as the target has it. */
 	switch (ti->type->map(ti, &tio->clone)) {
 	case DM_MAPIO_REMAPPED:
+		tio->ended = NULL;
+		tio->accounted = true;
 		submit_bio_noacct(&tio->clone);
 		return taken;
 	case DM_MAPIO_SUBMITTED:
+		/*
+		 * Whether a held block is over may change behind the target's
+		 * look at that, where others go on meanwhile.
+		 */
+		if (opf & REQ_NOWAIT && !ended && machine_is_calm())
+			machine_fail("a request that must not wait, op %u at %llu, does",
+				     opf & REQ_OP_MASK, bio->bi_iter.bi_sector);
 		return taken;
 	}
 	machine_fail("map returns what it must not");
@@ -520,6 +551,8 @@ int shim_md_load_targets(struct mapped_device *md,
 		ti->len = target[i].sectors;
 		begin += ti->len;
 		ret = ti->type->ctr(ti, target[i].argc, target[i].argv);
+		if (ret > 0)
+			machine_fail("a table is answered with %d", ret);
 		if (ret) {
 			*error = ti->error;
 			kfree(ti);

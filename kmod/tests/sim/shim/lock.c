@@ -17,7 +17,7 @@ static unsigned int class_of(spinlock_t *lock)
 {
 	struct lock_class_key *key = lock->class;
 
-	if (!key)
+	if (!key || !lock->name)
 		machine_fail("a spin lock is taken that was not initialised");
 	if (!key->number) {
 		if (nr_classes == MOST_CLASSES - 1)

@@ -8,6 +8,8 @@
 
 struct shim_faults shim_faults;
 unsigned int shim_nr_allocations;
+const atomic64_t *shim_watched;
+s64 shim_watched_most;
 /* Allocations that may not sleep so far. */
 static unsigned int nr_nowait;
 /* One of them has failed, in a search. */

@@ -55,6 +55,9 @@ void submit_bio_noacct(struct bio *bio)
 
 	if (current->context == CONTEXT_DEVICE)
 		machine_fail("a device submits a bio");
+	if (bio->bi_vcnt > bio->bi_max_vecs)
+		machine_fail("a bio with room for %u bvecs has %u",
+			     bio->bi_max_vecs, bio->bi_vcnt);
 	machine_point();
 	if (needs_no_flush(bio)) {
 		bio_endio(bio);

@@ -11,7 +11,13 @@
 
 int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
 
+/* Log lines that are kept, and the length of one. */
+#define LOGGED		16U
+#define LOGGED_BYTES	160U
+
 unsigned int shim_nr_logged;
+static char logged[LOGGED][LOGGED_BYTES];
+struct shim_traced shim_traced[SHIM_DEVICES];
 
 int kstrtoull(const char *text, unsigned int base, unsigned long long *number)
 {
@@ -62,14 +68,32 @@ int scnprintf(char *buffer, size_t size, const char *format, ...)
 
 void shim_log(const char *format, ...)
 {
-	shim_nr_logged++;
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(logged[shim_nr_logged++ % LOGGED], LOGGED_BYTES, format, list);
+	va_end(list);
 	machine_say("log", 0, 0, 0, 0);
+}
+
+const char *shim_logged(unsigned int nr)
+{
+	return nr < shim_nr_logged && shim_nr_logged - nr <= LOGGED ?
+	       logged[nr % LOGGED] : "";
 }
 
 void trace_align_write(dev_t dev, sector_t sector, unsigned int sectors,
 		       unsigned int class, unsigned int touches,
 		       unsigned int zeroes)
 {
+	struct shim_traced *traced = &shim_traced[dev % SHIM_DEVICES];
+
+	if (zeroes)
+		traced->zeroes++;
+	else
+		traced->writes++;
+	traced->sectors += sectors;
+	traced->touches += touches;
 	machine_say("write %llu + %llu, %llu touches", sector, sectors, touches,
 		    0);
 }
@@ -77,6 +101,9 @@ void trace_align_write(dev_t dev, sector_t sector, unsigned int sectors,
 void trace_align_rmw(dev_t dev, u64 block, unsigned int how,
 		     unsigned int touches, u64 ns)
 {
+	if (how >= RMW_HOW_NR)
+		machine_fail("a touch is traced as resolved in way %u", how);
+	shim_traced[dev % SHIM_DEVICES].how[how] += touches;
 	if (how == RMW_LOST)
 		world_lost(dev, block);
 	machine_say(STORY_RESOLVED, block, touches, how, 0);

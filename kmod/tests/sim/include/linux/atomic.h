@@ -101,10 +101,19 @@ static inline s64 atomic64_read(const atomic64_t *v)
 	return v->counter;
 }
 
+/* A counter that is watched, and the most that it has been. */
+extern const atomic64_t *shim_watched;
+extern s64 shim_watched_most;
+
 static inline s64 atomic64_add_return(s64 change, atomic64_t *v)
 {
+	s64 now;
+
 	machine_point();
-	return shim_add_return(&v->counter, change, WEAK_FULL);
+	now = shim_add_return(&v->counter, change, WEAK_FULL);
+	if (v == shim_watched && now > shim_watched_most)
+		shim_watched_most = now;
+	return now;
 }
 
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)

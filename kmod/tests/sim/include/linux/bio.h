@@ -169,12 +169,14 @@ static inline void bio_associate_blkg_from_css(struct bio *bio,
 					       struct cgroup_subsys_state *css)
 {
 	bio->nobodys = !css;
+	bio->cgroup = 0;
 }
 
 static inline void bio_clone_blkg_association(struct bio *bio,
 					      const struct bio *from)
 {
 	bio->nobodys = from->nobodys;
+	bio->cgroup = from->cgroup;
 }
 
 #endif

@@ -54,6 +54,7 @@ typedef void (bio_end_io_t)(struct bio *bio);
  * struct bio - a request, as the kernel's
  * @nobodys: charged to the root cgroup
  * @kept: the bio's flush was left out, as its disk had no volatile cache
+ * @cgroup: number of the cgroup that is charged; 0: none
  */
 struct bio {
 	struct bio *bi_next;
@@ -65,6 +66,7 @@ struct bio {
 	unsigned short bi_ioprio;
 	bool nobodys;
 	bool kept;
+	unsigned char cgroup;
 	struct bvec_iter bi_iter;
 	bio_end_io_t *bi_end_io;
 	void *bi_private;

@@ -11,6 +11,7 @@ void *memset(void *to, int byte, size_t bytes);
 #define memset(to, byte, bytes)		weak_fill(to, byte, bytes)
 #endif
 int memcmp(const void *a, const void *b, size_t bytes);
+char *strstr(const char *text, const char *words);
 size_t strlen(const char *text);
 int strcmp(const char *a, const char *b);
 int strcasecmp(const char *a, const char *b);
