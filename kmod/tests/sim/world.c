@@ -996,9 +996,10 @@ static void reader_main(void *unused)
 	while (!world.removed) {
 		shim_file_read(world.disk[machine_choose(world.nr_disks)],
 			       text);
+		/* Up to a second: a device at rest is waited for for minutes. */
 		if (!machine_choose(8))
-			machine_sleep("a while", machine_now() + 1000ULL *
-				      (1 + machine_choose(200)));
+			machine_sleep("a while", machine_now() +
+				      (1000ULL << machine_choose(21)));
 	}
 	world.readers--;
 	wake_up(&world.wait);
