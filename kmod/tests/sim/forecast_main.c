@@ -193,6 +193,12 @@ static void make_trace(struct traced *traced, sim_u64 seed, enum way way)
 
 	chance_state = seed * WAYS + way;
 	make_device(&traced->plan);
+	/*
+	 * What waits for a block in flight leaves the row in front of it held, so
+	 * there may be too many held blocks before the forecast says so.
+	 */
+	if (way == WAY_ENDED)
+		traced->plan.max_blocks = 4096;
 	shape = chance(SHAPES);
 	traced->pace = way == WAY_TOGETHER ? PACE_NONE :
 		       way == WAY_ENDED ? PACE_ENDED : PACE_SETTLED;
