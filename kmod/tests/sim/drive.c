@@ -13,6 +13,8 @@
 
 #define MOST_REQUESTS	512
 #define SECTOR_WORDS	(SECTOR_SIZE / sizeof(u64))
+/* Content of memory that the drive has not read into yet: no write's. */
+#define SCRIBBLED	0xbad1bad1bad1bad1ULL
 
 /**
  * struct request - a request in the drive
@@ -149,11 +151,32 @@ static void stop_inside(void)
 		machine_switch();
 }
 
+/*
+ * Scribble on the memory of a read that comes: from here to its end that is the
+ * drive's, which has any bytes there.
+ */
+static void scribble(struct bio *bio)
+{
+	struct bvec_iter iter;
+	struct bio_vec bv;
+	unsigned int at;
+
+	if (machine_is_search())
+		return;
+	__bio_for_each_segment(bv, bio, iter, bio->bi_iter)
+		for (at = 0; at < bv.bv_len; at += SECTOR_SIZE)
+			*(u64 *)((char *)page_address(bv.bv_page) +
+				 bv.bv_offset + at) = SCRIBBLED;
+}
+
 /* Read a sector into memory, in two halves. */
-static void fill(u64 *words, u64 tag)
+static void fill(u64 *words, u64 tag, unsigned int sector)
 {
 	unsigned int i;
 
+	if (words[0] != SCRIBBLED && !machine_is_search())
+		machine_fail("the memory of a read in flight is written: sector %u has %#llx",
+			     sector, words[0]);
 	for (i = 0; i < SECTOR_WORDS; i++) {
 		if (i == SECTOR_WORDS / 2)
 			stop_inside();
@@ -185,7 +208,8 @@ static void do_sector(struct bio *bio, unsigned int n)
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		fill(sector_memory(bio, &bio->bi_iter, n), media_read(at));
+		fill(sector_memory(bio, &bio->bi_iter, n), media_read(at),
+		     sector);
 		break;
 	case REQ_OP_WRITE:
 		media_write(at, take(sector_memory(bio, &bio->bi_iter, n),
@@ -447,6 +471,8 @@ static void drive_submit(struct bio *bio)
 		machine_fail("a request comes from a suspended device");
 	count(bio);
 	keep_seen(bio);
+	if (bio_op(bio) == REQ_OP_READ)
+		scribble(bio);
 	machine_say(STORY_BELOW, bio_op(bio), bio->bi_iter.bi_sector,
 		    bio_sectors(bio), bio->bi_opf >> 8);
 	bio->bi_status = BLK_STS_OK;
