@@ -147,8 +147,6 @@ FOCUS = {
 NOT_FOUND = {
     "empty-while-frozen": "what the drain takes then is put back before it is sent: hold_take_back()",
     "freeze-without-quiet": "device-mapper has waited for all requests before, and the drain is waited for a second time",
-    "range-overtakes-touch": "the oracle judges content, which is lawful, and not the order of ranges and touches",
-    "touch-overtakes-range": "the oracle judges content, which is lawful, and not the order of ranges and touches",
 }
 
 # By the name of a scene of scenes.c, a fault that it finds.

@@ -10,6 +10,7 @@
 
 #include "node.h"
 #include "../shim.h"
+#include "../turns.h"
 
 #define MOST_DISKS	16
 
@@ -351,6 +352,8 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	void *memory = kmalloc(data + sizeof(*tio), GFP_NOIO);
 	unsigned int taken = sectors;
 	bool ended = false;
+	struct turns turns;
+	int where;
 
 	tio = (struct dm_target_io *)((char *)memory + data);
 	tio->memory = memory;
@@ -371,8 +374,11 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	io->count++;
 	machine_say("map op %llu at %llu + %llu, flags %#llx", opf & REQ_OP_MASK,
 		    tio->clone.bi_iter.bi_sector, sectors, opf >> 8);
+	turns_look(ti, &tio->clone, &turns);
 	/* May be gone as soon as the target has it. */
-	switch (ti->type->map(ti, &tio->clone)) {
+	where = ti->type->map(ti, &tio->clone);
+	turns_check(ti, &tio->clone, &turns);
+	switch (where) {
 	case DM_MAPIO_REMAPPED:
 		tio->ended = NULL;
 		tio->accounted = true;
