@@ -367,6 +367,15 @@ static bool is_cut(void)
 	return !plan->cut_late;
 }
 
+/* Do nothing for a time, though requests come and wake the drive. */
+static void hang(void)
+{
+	u64 until = machine_now() + 1000000ULL * drive.plan->hang_ms;
+
+	while (machine_now() < until)
+		machine_sleep("the drive hangs", until);
+}
+
 static void drive_main(void *unused)
 {
 	bool hung = false;
@@ -385,8 +394,7 @@ static void drive_main(void *unused)
 		if (drive.plan->hang_at &&
 		    drive.count.requests + 1 == drive.plan->hang_at && !hung) {
 			hung = true;
-			machine_sleep("the drive hangs", machine_now() +
-				      1000000ULL * drive.plan->hang_ms);
+			hang();
 		}
 		request = choose_request();
 		if (!request) {
