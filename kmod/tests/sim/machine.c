@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bounds.h"
 #include "machine_own.h"
 #include "strategy.h"
 
@@ -413,6 +414,7 @@ void machine_reset(const struct machine_options *wanted)
 	host.cpu = -1;
 	machine_current = &host;
 	memory_reset();
+	bounds_reset();
 	weak_reset(options.cpus);
 }
 

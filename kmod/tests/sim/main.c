@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "accesses.h"
+#include "bounds.h"
 #include "life.h"
 #include "media.h"
 #include "plan.h"
@@ -29,7 +30,7 @@ static size_t story_lines;
 static const char *const focus_names[] = { "none", "drops", "memory", "reads",
 					   "flood", "allocations", "gate",
 					   "quiet", "tables", "changes",
-					   "targets", "files", "scenes" };
+					   "targets", "files", "scenes", "bounds" };
 static const char *const strategy_names[] = { "random", "pct", "mixed" };
 
 static double seconds(void)
@@ -269,7 +270,7 @@ static void parse(int argc, char **argv)
 			accesses_loose = true;
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets|files|scenes] [--strategy random|pct|mixed] [--output FILE]\n"
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets|files|scenes|bounds] [--strategy random|pct|mixed] [--output FILE]\n"
 				"       sim --seed N --shrink [--output FILE]\n"
 				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
 				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--full | --loose]\n"
@@ -342,6 +343,7 @@ int main(int argc, char **argv)
 	took = seconds() - began;
 	if (asked.tears)
 		printf("tears: %u of 256 masks\n", media_masks());
+	bounds_tell();
 	printf("sim: %llu operations, %llu cuts, %llu violations, %.0f operations/s\n",
 	       world_count.ops, cuts, violations,
 	       (double)world_count.ops / (took > 0 ? took : 1));

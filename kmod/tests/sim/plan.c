@@ -115,8 +115,7 @@ static unsigned int first_boundary(const struct world_plan *plan,
 	return block - (plan->start + block - (plan->offset >> 9)) % block;
 }
 
-/* No second target. */
-static void plan_alone(struct world_plan *plan)
+void plan_alone(struct world_plan *plan)
 {
 	unsigned int i;
 
@@ -468,6 +467,8 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 			plan->twin = 16 + plan_chance(plan->sectors / 2);
 			plan->sectors -= plan->twin;
 		}
+		if (plan_focus == FOCUS_BOUNDS)
+			plan_bounds_life(plan);
 	}
 	block = plan->physical / 512;
 	plan->mode = one_in(8) ? 0 : one_in(3) ? 1 : 2;
@@ -513,7 +514,9 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		plan_scenes(plan);
 		return;
 	}
-	if (plan_focus == FOCUS_GATE)
+	if (plan_focus == FOCUS_BOUNDS)
+		plan_bounds(plan, block);
+	else if (plan_focus == FOCUS_GATE)
 		plan_gate(plan, block);
 	else if (plan_focus == FOCUS_QUIET)
 		plan_quiet(plan, block);

@@ -20,6 +20,7 @@ enum plan_focus {
 	FOCUS_TARGETS,
 	FOCUS_FILES,
 	FOCUS_SCENES,
+	FOCUS_BOUNDS,
 	FOCUS_KINDS,
 };
 
@@ -33,5 +34,11 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first);
 sim_u64 plan_life(sim_u64 seed);
 /* Draw a number below @n from the chance of the plans. */
 unsigned int plan_chance(unsigned int n);
+/* No second target, and no request for it. */
+void plan_alone(struct world_plan *plan);
+
+/* plan_bounds.c: of a life, and of each of its worlds. */
+void plan_bounds_life(struct world_plan *plan);
+void plan_bounds(struct world_plan *plan, unsigned int block);
 
 #endif

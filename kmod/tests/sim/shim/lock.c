@@ -5,6 +5,8 @@
  */
 #include <linux/spinlock.h>
 
+#include "../bounds.h"
+
 #define MOST_CLASSES	64
 
 static unsigned int nr_classes;
@@ -12,6 +14,8 @@ static const char *class_name[MOST_CLASSES];
 /* Bit b of before[a]: a class b was taken while a class a was held. */
 static u64 before[MOST_CLASSES];
 static bool in_interrupt[MOST_CLASSES], interruptible[MOST_CLASSES];
+
+void (*shim_unlocks)(void);
 
 static unsigned int class_of(spinlock_t *lock)
 {
@@ -71,12 +75,14 @@ static void check_class(spinlock_t *lock, bool tried)
 	}
 }
 
-static void note_held(spinlock_t *lock)
+/* Note that a lock is taken in the function around @place. */
+static void note_held(spinlock_t *lock, const void *place)
 {
 	struct thread *me = machine_current;
 
 	if (me->nr_held == MACHINE_LOCKS)
 		machine_fail("more than %d locks are held", MACHINE_LOCKS);
+	bounds_begin(place);
 	me->held[me->nr_held++] = lock;
 	lock->owner = me;
 	weak_acquire();
@@ -90,7 +96,7 @@ void shim_lock_init(spinlock_t *lock, struct lock_class_key *class,
 	lock->name = name;
 }
 
-void spin_lock(spinlock_t *lock)
+static void take(spinlock_t *lock, const void *place)
 {
 	struct thread *me = machine_current;
 
@@ -108,7 +114,12 @@ void spin_lock(spinlock_t *lock)
 					     lock->name);
 		machine_spin(lock);
 	}
-	note_held(lock);
+	note_held(lock, place);
+}
+
+void spin_lock(spinlock_t *lock)
+{
+	take(lock, __builtin_return_address(0));
 }
 
 bool spin_trylock(spinlock_t *lock)
@@ -122,7 +133,7 @@ bool spin_trylock(spinlock_t *lock)
 		me->preempt--;
 		return false;
 	}
-	note_held(lock);
+	note_held(lock, __builtin_return_address(0));
 	return true;
 }
 
@@ -138,6 +149,10 @@ static void release(spinlock_t *lock)
 		;
 	for (me->nr_held--; i < me->nr_held; i++)
 		me->held[i] = me->held[i + 1];
+	if (!me->nr_held)
+		bounds_end();
+	if (shim_unlocks)
+		shim_unlocks();
 	weak_release();
 	lock->owner = NULL;
 	machine_unspin(lock);
@@ -156,7 +171,7 @@ void spin_lock_irq(spinlock_t *lock)
 		machine_fail("spin_lock_irq(%s) with interrupts off: its unlock turns them on",
 			     lock->name);
 	machine_current->irqs_off = true;
-	spin_lock(lock);
+	take(lock, __builtin_return_address(0));
 }
 
 void spin_unlock_irq(spinlock_t *lock)
@@ -171,7 +186,7 @@ unsigned long shim_lock_irqsave(spinlock_t *lock)
 	unsigned long flags = machine_current->irqs_off;
 
 	machine_current->irqs_off = true;
-	spin_lock(lock);
+	take(lock, __builtin_return_address(0));
 	return flags;
 }
 

@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "../bounds.h"
 #include "../shim.h"
 
 struct shim_faults shim_faults;
@@ -37,6 +38,7 @@ void *kmalloc(size_t bytes, gfp_t gfp)
 	/* A power of two is aligned to itself, what is large to a cache line. */
 	memory = machine_alloc(bytes, !(bytes & (bytes - 1)) ? bytes :
 				      bytes < 64 ? 16 : 64);
+	bounds_allocated(memory, bytes, __builtin_return_address(0));
 	if (gfp & __GFP_ZERO)
 		memset(memory, 0, bytes);
 	return memory;
@@ -44,8 +46,10 @@ void *kmalloc(size_t bytes, gfp_t gfp)
 
 void kfree(const void *memory)
 {
-	if (memory)
-		machine_free((void *)memory);
+	if (!memory)
+		return;
+	bounds_freed(memory);
+	machine_free((void *)memory);
 }
 
 size_t ksize(const void *memory)

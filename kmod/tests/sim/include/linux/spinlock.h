@@ -44,4 +44,7 @@ void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags);
 
 void might_sleep(void);
 
+/* The simulation's: called where a lock is about to be released; or NULL. */
+extern void (*shim_unlocks)(void);
+
 #endif

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the engine visits more than 64 blocks, or requests, under one holding of a lock with interrupts off.
+
+The contract allows 64 blocks, whatever max_blocks is, so each place here is a fault that is known, and leaves the list when
+it is mended. KNOWN has, for each function that takes the lock and for what is visited there, the functions that visit the
+65th, and the most that a section has visited then: of some thousand lives, on a medium of 2048 blocks and with 400 requests,
+which bound the figures. RARE are those that show in a few of a thousand lives.
+"""
+
+KNOWN = {
+    # A range registers with each block that it meets; rows go as one; a limit that was lowered evicts all that is known.
+    ("align_engine_map", "blocks"): {"block_holds_up": 765, "block_remove": 473, "hold_before": 131, "hold_rest": 125},
+    # All touches of a block are copied where a read may look.
+    ("block_patch", "requests"): {"block_patch_alone": 126},
+    ("block_patch", "bios"): {"block_copy_touch": 126},
+    # The turn of a block ends: touches of the next one, ranges that waited, flushes that waited.
+    ("block_served", "requests"): {"block_take_next": 297, "hold_settle": 395, "range_tree_iter_next": 352,
+                                   "range_tree_subtree_search": 307},
+    # A range ends at each block; a block goes back into its place in the list of held ones; touches of overwritten blocks.
+    ("blocks_end_range", "blocks"): {"shard_end_range": 764, "hold_rest": 762},
+    ("blocks_end_range", "requests"): {"hold_settle": 208, "hold_overwritten": 202, "block_take_next": 126,
+                                       "range_tree_iter_next": 256},
+    # Held blocks are given up, and flushes wait for each; all waiters of a target fail.
+    ("hold_drop", "requests"): {"hold_settle": 350},
+    ("hold_fail", "requests"): {"hold_fail_waiters": 350},
+    ("hold_forget", "blocks"): {"hold_forget": 729},
+    # Runs have more than 64 blocks: where they are gathered, begun, and go on.
+    ("hold_take_next", "blocks"): {"hold_is_neighbour": 130},
+    ("run_go_on", "blocks"): {"run_go_on": 128},
+    ("start_now", "blocks"): {"start_now": 188, "hold_rest": 250},
+    # Reads: what they pin, and what lies between held blocks where a range is in flight over one.
+    ("overlay_held", "blocks"): {"next_held": 761},
+    ("overlay_map_read", "blocks"): {"next_held": 766},
+    # One more than the batch.
+    ("shard_expire", "blocks"): {"shard_expire": 65},
+    # All delayed blocks start at once.
+    ("start_delayed", "blocks"): {"start_end_delay": 161},
+    ("start_hurry", "blocks"): {"start_end_delay": 114},
+}
+
+RARE = {
+    ("align_engine_map", "hold_rest", "blocks"),
+    ("block_patch", "block_copy_touch", "bios"),
+    ("block_patch", "block_patch_alone", "requests"),
+    ("blocks_end_range", "block_take_next", "requests"),
+    ("blocks_end_range", "hold_overwritten", "requests"),
+    ("blocks_end_range", "hold_rest", "blocks"),
+    ("blocks_end_range", "hold_settle", "requests"),
+    ("blocks_end_range", "range_tree_iter_next", "requests"),
+    ("start_hurry", "start_end_delay", "blocks"),
+    ("start_now", "hold_rest", "blocks"),
+}
