@@ -66,6 +66,8 @@ unsigned int drive_in_flight(void);
 /* Make the drive of a plan; it is dm_get_device()'s "drive". */
 struct gendisk *drive_new(const struct world_plan *plan);
 const struct drive_count *drive_count(void);
+/* Requests that have come, and are not done. */
+unsigned int drive_in_flight(void);
 /* Asked of world.c: nothing may come to the drive now. */
 bool world_is_suspended(void);
 /* From now on nothing fails. */

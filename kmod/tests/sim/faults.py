@@ -2,8 +2,7 @@
 """Deliberate faults of the engine, each a change of a copy of its sources that a simulation must find.
 
 FAULTS has, by name, the changes: (file of kmod/, the text that is there, and what takes its place). RARE are those that
-show in one of a hundred lives or fewer, FOCUS those for which lives are about one thing (sim --focus). NOT_FOUND has the
-faults that no life has shown, and why.
+show in one of a hundred lives or fewer, FOCUS those for which lives are about one thing (sim --focus).
 """
 
 FAULTS = {
@@ -127,6 +126,8 @@ FOCUS = {
     "allocation-leaks": "allocations",
     "drop-does-not-wait": "drops",
     "drop-keeps-writes": "drops",
+    "empty-while-frozen": "quiet",
+    "freeze-without-quiet": "quiet",
     "over-stays": "reads",
     "read-bytes-twice": "memory",
     "read-counts-twice": "memory",
@@ -142,11 +143,6 @@ FOCUS = {
     "files-outlive-node": "files",
     "one-sleep-ends-both": "tables",
     "target-begins-at-0": "targets",
-}
-
-NOT_FOUND = {
-    "empty-while-frozen": "what the drain takes then is put back before it is sent: hold_take_back()",
-    "freeze-without-quiet": "device-mapper has waited for all requests before, and the drain is waited for a second time",
 }
 
 # By the name of a scene of scenes.c, a fault that it finds.

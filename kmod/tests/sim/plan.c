@@ -369,6 +369,14 @@ static void plan_quiet(struct world_plan *plan, unsigned int block)
 	plan->slow_one_in = 2;
 	plan->bad_first = plan->start + first_boundary(plan, block);
 	plan->bad_nr = block * (1 + plan_chance(2));
+	if (!one_in(4))
+		return;
+	/* For longer than a suspend writes, without the flush that it waits for. */
+	plan->nowait_one_in = 2;
+	plan->hang_at = 1 + plan_chance(40);
+	plan->hang_ms = 40000 + plan_chance(20000);
+	plan->inline_end = false;
+	plan->bad_nr = 0;
 }
 
 /* A drive that does what it is asked to, for scenes. */

@@ -733,6 +733,31 @@ static unsigned int count_known(struct mapped_device *md)
 	return at->blocks.nr.counter - count_held(md);
 }
 
+/* What a suspended device holds rests: none of it is taken to be written. */
+static void check_rest(void)
+{
+	const struct align_target *at = shim_md_target(world.md)->private;
+	int rest = at->blocks.nr_resting.counter + at->blocks.nr_idle.counter;
+
+	if (rest != at->blocks.nr_held)
+		machine_fail("a suspended device holds %u blocks, and %d of them rest",
+			     at->blocks.nr_held, rest);
+}
+
+/* A suspend has ended: nothing of the device goes on. */
+static void suspended(void)
+{
+	world.suspended = true;
+	world.figures.suspends++;
+	if (!world_is_suspended())
+		return;
+	if (drive_in_flight())
+		machine_fail("a suspend ends, and %u requests are in flight",
+			     drive_in_flight());
+	if (!machine_is_weak())
+		shim_unlocks = check_rest;
+}
+
 static void do_event(enum world_event event)
 {
 	struct mapped_device *other = world.lower ? world.lower : world.twin;
@@ -750,14 +775,14 @@ static void do_event(enum world_event event)
 		if (count_known(world.md))
 			machine_fail("%u blocks are known of a suspended device",
 				     count_known(world.md));
-		world.suspended = true;
-		world.figures.suspends++;
+		suspended();
 		/* In seconds the target would try what failed once more. */
 		pause(machine_choose(4) ? 1000 : 20000000);
 		/* This has the drain look for something to write. */
 		send_number(world.md, "hold_ms", 1 + machine_choose(100));
 		pause(1000);
 		world.suspended = false;
+		shim_unlocks = NULL;
 		if (shim_md_resume(world.md))
 			machine_fail("a resume fails");
 		break;
