@@ -81,6 +81,7 @@ FAULTS = {
     "run-error-reaches-all": [("run.c", "if (status && run->nr > 1) {", "if (status && !run->nr) {")],
     "failed-not-retried": [("hold.c", "return hold_is_awaited(block) ||\n\t       time_after_eq(jiffies, block->since +\n"
                             "\t\t\t     msecs_to_jiffies(HOLD_RETRY_MS));", "return hold_is_awaited(block);")],
+    "drain-prefers-urgent": [("decide.h", "*turn = (cursor->turn + i) % DRAIN_TURNS;", "*turn = i;")],
     "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
     "allocation-leaks": [("block.c", "\t\tkfree(block);\n\t\treturn NULL;\n\t}\n\tblock->number",
                           "\t\treturn NULL;\n\t}\n\tblock->number")],
@@ -124,6 +125,7 @@ RARE = {"drop-does-not-wait"}
 
 FOCUS = {
     "allocation-leaks": "allocations",
+    "drain-prefers-urgent": "flood",
     "drop-does-not-wait": "drops",
     "drop-keeps-writes": "drops",
     "empty-while-frozen": "quiet",

@@ -314,6 +314,30 @@ static void plan_flood(struct world_plan *plan, unsigned int block)
 }
 
 /*
+ * The same, but each writer writes a part of a block and discards it: a block for
+ * which a discard waits is to be written at any time.
+ */
+static void plan_discards(struct world_plan *plan, unsigned int block)
+{
+	unsigned int edge = first_boundary(plan, block), i;
+	unsigned int blocks = (plan->sectors - edge) / block - 1;
+
+	plan->max_blocks = 256;
+	plan->bad_nr = 0;
+	for (i = 0; i < plan->nr_ops; i++) {
+		struct world_op *op = &plan->op[i];
+		unsigned int nth = i / plan->threads;
+
+		if (!op->thread)
+			continue;
+		op->kind = nth % 2 ? OP_DISCARD : OP_WRITE;
+		op->first = (unsigned short)(edge + block + block *
+					     ((nth / 2 * plan->threads + op->thread) % blocks));
+		op->nr = nth % 2 ? (unsigned short)block : 1;
+	}
+}
+
+/*
  * Lives that differ only in which allocation fails: one of all that may not sleep,
  * and one in so many lives none.
  */
@@ -536,6 +560,8 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		plan_reads(plan, block);
 	else if (plan_focus == FOCUS_FLOOD || one_in(64))
 		plan_flood(plan, block);
+	if (plan_focus == FOCUS_FLOOD && plan->flood && one_in(2))
+		plan_discards(plan, block);
 	if (plan_focus == FOCUS_ALLOCATIONS)
 		plan_allocation(plan, seed);
 	plan_later(plan);

@@ -23,6 +23,14 @@
 
 /* Requests of the drive for which a request may wait at most. */
 #define MOST_WAIT	20000
+/*
+ * In a flood the first thread waits for fewer: its flush waits for the blocks that are
+ * held, and the runs in flight, each of which costs a read, a write, and a request that
+ * waited for the block; and the drain takes a block of each of three kinds in turn.
+ */
+#define DRAIN_KINDS	3U
+#define BLOCK_REQUESTS	3U
+#define RUNS		16U
 /* The target's notifier takes so long at most to have everything written. */
 #define REBOOT_NS	29000000000ULL
 /* Pieces of memory of a request. */
@@ -327,6 +335,17 @@ static void request_check(struct request *request)
 	}
 }
 
+/* Requests of the drive that a request of a thread waits for at most. */
+static u64 most_wait(const struct user *user)
+{
+	const struct world_plan *plan = world.plan;
+
+	if (!plan->flood || user->number)
+		return MOST_WAIT;
+	return DRAIN_KINDS * BLOCK_REQUESTS * (plan->max_blocks + RUNS) +
+	       2 * plan->threads * plan->depth;
+}
+
 static void request_end(struct bio *bio)
 {
 	struct request *request = bio->bi_private;
@@ -334,7 +353,7 @@ static void request_end(struct bio *bio)
 
 	machine_say(STORY_ENDED, user->number, request->op.kind,
 		    request->op.first, bio->bi_status);
-	if (drive_count()->requests - request->requests > MOST_WAIT)
+	if (drive_count()->requests - request->requests > most_wait(user))
 		machine_fail("a request of thread %u waited for %llu requests of the drive",
 			     user->number,
 			     drive_count()->requests - request->requests);
@@ -538,7 +557,7 @@ static bool floods(const struct user *user)
 
 	if (!world.plan->flood || !user->number || world.calm)
 		return false;
-	if (waits > MOST_WAIT)
+	if (waits > most_wait(&world.user[0]))
 		machine_fail("the first thread has waited for %llu requests of the drive",
 			     waits);
 	return true;
