@@ -104,6 +104,17 @@ FAULTS = {
     "target-begins-at-0": [("target.c", "dm_target_offset(ti, bio->bi_iter.bi_sector);", "bio->bi_iter.bi_sector;")],
     "files-outlive-node": [("sysfs.c", "\tsysfs_remove_group(node_kobj(node), &group);\n",
                             "\t(void)group;\n")],
+    # Faults of before the simulation, by undoing their mends.
+    "work-item-recycled": [("job.h", "\tstruct list_head list;\n\talign_job_fn func;\n};\n",
+                            "\tstruct list_head list;\n\talign_job_fn func;\n\tstruct work_struct work;\n};\n\n"
+                            "void job_work(struct work_struct *work);\n"),
+                           ("job.h", "\tjob->func = func;\n", "\tINIT_WORK(&job->work, job_work);\n\tjob->func = func;\n"),
+                           ("job.c", "void job_queue(struct align_jobs *jobs, struct align_job *job)\n{\n",
+                            "void job_work(struct work_struct *work)\n{\n"
+                            "\tstruct align_job *job = container_of(work, struct align_job, work);\n\n\tjob->func(job);\n}\n\n"
+                            "void job_queue(struct align_jobs *jobs, struct align_job *job)\n{\n"
+                            "\tqueue_work(jobs->wq, &job->work);\n}\n\n"
+                            "void job_queue_now(struct align_jobs *jobs, struct align_job *job)\n{\n")],
     # Faults that the simulation has found, as they were.
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],

@@ -3,6 +3,7 @@
 #include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "../bounds.h"
 #include "../shim.h"
@@ -49,6 +50,7 @@ void kfree(const void *memory)
 	if (!memory)
 		return;
 	bounds_freed(memory);
+	shim_work_freed(memory, machine_size(memory));
 	machine_free((void *)memory);
 }
 

@@ -4,12 +4,14 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/workqueue.h>
 
 /* Go to sleep as schedule() does: what is plugged goes first. */
 static void sleep_on(const void *what, u64 until_ns)
 {
 	might_sleep();
 	shim_flush_plug(true);
+	shim_work_sleeps();
 	machine_sleep(what, until_ns);
 }
 

@@ -26,12 +26,50 @@ static struct workqueue_struct *system_wq;
 static unsigned int most_workers, nr_workers;
 static wait_queue_head_t idle, ended;
 
-/* What runs now. */
+/* What runs now, who runs it, and whether the item's memory was freed meanwhile. */
 static struct {
 	const struct work_struct *work;
 	work_func_t func;
+	const struct thread *thread;
+	bool freed;
 } running[MOST_WORKERS];
 static unsigned int nr_running;
+
+/*
+ * An item may be freed while it runs. But if its function sleeps then, whoever gets the
+ * memory, and queues an item with that function, waits for a sleeper of another one.
+ */
+static void check_freed(unsigned int i, bool sleeps)
+{
+	if (running[i].freed && sleeps)
+		machine_fail("a work item sleeps whose memory is freed: who gets that waits for the sleeper");
+}
+
+void shim_work_freed(const void *memory, size_t bytes)
+{
+	unsigned int i;
+
+	/* What is only looked at here would keep steps of a search from commuting. */
+	if (machine_is_search())
+		return;
+	for (i = 0; i < nr_running; i++) {
+		const char *at = (const char *)running[i].work;
+
+		if (at < (const char *)memory || at >= (const char *)memory + bytes)
+			continue;
+		running[i].freed = true;
+		check_freed(i, running[i].thread->state == THREAD_SLEEPS);
+	}
+}
+
+void shim_work_sleeps(void)
+{
+	unsigned int i;
+
+	for (i = 0; !machine_is_search() && i < nr_running; i++)
+		if (running[i].thread == current)
+			check_freed(i, true);
+}
 
 static bool runs(const struct work_struct *work, work_func_t func)
 {
@@ -72,6 +110,8 @@ static void run_item(struct workqueue_struct *wq, struct work_struct *work)
 	unsigned int i;
 
 	running[nr_running].work = work;
+	running[nr_running].thread = current;
+	running[nr_running].freed = false;
 	running[nr_running++].func = func;
 	wq->running++;
 	/* From here on it can be queued again. */

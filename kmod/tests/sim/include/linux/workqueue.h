@@ -52,6 +52,9 @@ bool cancel_delayed_work_sync(struct delayed_work *work);
 
 /* Start the pool with so many workers at most, rescuers not counted. */
 void shim_work_start(unsigned int workers);
+/* The shim's own: memory is about to be freed; and a thread is about to sleep. */
+void shim_work_freed(const void *memory, size_t bytes);
+void shim_work_sleeps(void);
 /* Nothing is queued any more: free what the pool has. */
 void shim_work_stop(void);
 
