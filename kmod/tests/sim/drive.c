@@ -516,6 +516,7 @@ struct gendisk *drive_new(const struct world_plan *plan)
 {
 	drive.plan = plan;
 	drive.queue.mq = true;
+	drive.through = plan->layer;
 	drive.queue.limits = (struct queue_limits) {
 		.max_sectors = plan->max_sectors,
 		.max_write_zeroes_sectors = plan->zeroes,
@@ -534,7 +535,7 @@ struct gendisk *drive_new(const struct world_plan *plan)
 	drive.disk = (struct gendisk) {
 		.part0 = &drive.part, .queue = &drive.queue,
 		.device = { .parent = &drive.disk.device, .registered = true },
-		.write_cache = true, .sectors = plan->base + MEDIA_SECTORS,
+		.write_cache = !plan->layer, .sectors = plan->base + MEDIA_SECTORS,
 		.submit = drive_submit, .dev = 1,
 	};
 	shim_disk_add("drive", &drive.disk);

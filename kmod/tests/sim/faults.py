@@ -105,6 +105,7 @@ FAULTS = {
     "files-outlive-node": [("sysfs.c", "\tsysfs_remove_group(node_kobj(node), &group);\n",
                             "\t(void)group;\n")],
     # Faults of before the simulation, by undoing their mends.
+    "held-for-who-sends-no-flush": [("hold.c", " && !READ_ONCE(at->node->unflushed);", ";")],
     "work-item-recycled": [("job.h", "\tstruct list_head list;\n\talign_job_fn func;\n};\n",
                             "\tstruct list_head list;\n\talign_job_fn func;\n\tstruct work_struct work;\n};\n\n"
                             "void job_work(struct work_struct *work);\n"),
@@ -141,6 +142,7 @@ FOCUS = {
     "drop-keeps-writes": "drops",
     "empty-while-frozen": "quiet",
     "freeze-without-quiet": "quiet",
+    "held-for-who-sends-no-flush": "layer",
     "over-stays": "reads",
     "read-bytes-twice": "memory",
     "read-counts-twice": "memory",

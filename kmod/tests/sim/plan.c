@@ -429,6 +429,16 @@ static void plan_scenes(struct world_plan *plan)
 	plan->nr_ops = 0;
 }
 
+/* What is acknowledged must be on the drive, for a layer that sends no flushes. */
+static void plan_layer(struct world_plan *plan)
+{
+	plan->mode = 2;
+	plan->hold_ms = 500;
+	plan_alone(plan);
+	plan->cut_after = 1 + plan_chance(plan->nr_ops);
+	plan->reboot = false;
+}
+
 /* What decides all of a life but the allocation that fails. */
 sim_u64 plan_life(sim_u64 seed)
 {
@@ -542,12 +552,15 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	if (plan->bad_nr)
 		plan->bad_first = plan->start + hot;
 	plan->tables = plan_focus == FOCUS_TABLES;
+	plan->layer = plan_focus == FOCUS_LAYER;
 	if (plan_focus == FOCUS_SCENES) {
 		plan_scenes(plan);
 		return;
 	}
 	if (plan_focus == FOCUS_BOUNDS)
 		plan_bounds(plan, block);
+	else if (plan->layer)
+		plan_layer(plan);
 	else if (plan_focus == FOCUS_GATE)
 		plan_gate(plan, block);
 	else if (plan_focus == FOCUS_QUIET)

@@ -21,6 +21,7 @@ enum plan_focus {
 	FOCUS_FILES,
 	FOCUS_SCENES,
 	FOCUS_BOUNDS,
+	FOCUS_LAYER,
 	FOCUS_KINDS,
 };
 

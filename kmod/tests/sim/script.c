@@ -43,7 +43,7 @@ static const struct setting {
 	NUMBER(mode, 0, 2), NUMBER(max_blocks, 1, 1 << 20),
 	NUMBER(hold_ms, 1, 1000000), NUMBER(max_sectors, 1, 1 << 20),
 	NUMBER(zeroes, 0, 1 << 20), NUMBER(workers, 1, 16), SWITCH(stacked),
-	SWITCH(tables), SWITCH(scenes),
+	SWITCH(tables), SWITCH(layer), SWITCH(scenes),
 	NUMBER(nowait_one_in, 0, 1 << 20), NUMBER(nowait_nth, 0, 1 << 20),
 	NUMBER(nth, 0, 1 << 20),
 	NUMBER(error_one_in, 0, 1 << 20), NUMBER(bad_first, 0, 1U << 31),

@@ -412,7 +412,10 @@ static blk_opf_t op_flags(const struct world_op *op)
 		[OP_ZEROES] = REQ_OP_WRITE_ZEROES,
 	};
 
-	return of_kind[op->kind] | (op->nowait ? REQ_NOWAIT : 0);
+	blk_opf_t opf = of_kind[op->kind] | (op->nowait ? REQ_NOWAIT : 0);
+
+	/* The block layer takes them off for a device without a cache. */
+	return world.plan->layer ? opf & ~(REQ_PREFLUSH | REQ_FUA) : opf;
 }
 
 static bool has_data(const struct world_op *op)
@@ -515,7 +518,10 @@ static void request_send(struct user *user, const struct world_op *op)
 			     request->tag);
 	if (op->kind == OP_DISCARD)
 		note_whole(request);
-	submit_bio(request->bio);
+	if (op->kind == OP_FLUSH && world.plan->layer)
+		bio_endio(request->bio);
+	else
+		submit_bio(request->bio);
 }
 
 static void user_flush(struct user *user, bool twin)
@@ -1152,7 +1158,7 @@ void world_main(void *argument)
 
 	world.plan = plan;
 	/* Two targets of a table share the ledger of their device. */
-	world.exact = !plan->border;
+	world.exact = !plan->border && !plan->layer;
 	world.figures = (struct figures) {
 		.plan = plan, .mode = plan->mode,
 		.max_blocks = plan->max_blocks, .hold_ms = plan->hold_ms,
@@ -1174,9 +1180,13 @@ void world_main(void *argument)
 		start_device(world.lower, "drive", plan->start, plan->sectors);
 	}
 	world.md = shim_md_new("upper", 3);
+	/* Before it has a table that is live, or behind that. */
+	if (plan->layer)
+		dm_disk(world.md)->openers++;
 	start_device(world.md, plan->stacked ? "lower" : "drive",
 		     plan->stacked ? 0 : plan->start, plan->sectors);
-	dm_disk(world.md)->openers++;
+	if (!plan->layer)
+		dm_disk(world.md)->openers++;
 	if (plan->has_twin) {
 		world.twin = shim_md_new("twin", 4);
 		start_device(world.twin, "drive", plan->start + plan->sectors,

@@ -80,6 +80,8 @@ enum world_event {
  * @zeroes: the drive's limit for write-zeroes, sectors; 0: it takes none
  * @workers: workers in the machine's pool
  * @stacked: the device is a second target above the first, which is in @mode
+ * @layer: a layer above has looked for a write cache when the device had an inactive
+ *	table only, and sends no flushes; the drive has no volatile cache
  * @tables: tables and messages are asked for, and no request is sent
  * @scenes: scenes.c is played, in place of threads and administrator
  * @nowait_one_in: faults of memory
@@ -117,6 +119,7 @@ struct world_plan {
 	unsigned int max_sectors, zeroes;
 	unsigned int workers;
 	bool stacked;
+	bool layer;
 	bool tables;
 	bool scenes;
 	unsigned int nowait_one_in, nowait_nth, nth, error_one_in;
