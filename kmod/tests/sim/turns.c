@@ -85,7 +85,8 @@ void turns_look(const struct dm_target *ti, const struct bio *bio,
 	 * Where stores become visible late, lists may be half of them old; and a look
 	 * keeps steps of a search from commuting.
 	 */
-	if (machine_is_weak() || machine_is_search() || !bio_sectors(bio) ||
+	if (machine_is_weak() || machine_is_search() ||
+	    strcmp(ti->type->name, "align") || !bio_sectors(bio) ||
 	    bio_op(bio) == REQ_OP_READ || at->mode == ALIGN_REPORT)
 		return;
 	start = at->start + dm_target_offset(ti, bio->bi_iter.bi_sector);
