@@ -102,6 +102,13 @@ sim:  ## the engine itself in simulated worlds, behind the last seed of these so
 	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
 	@$(PYTHON) -m lab.proof.lives $(OUT)/bin/sim --seconds $(SIM_SECONDS) $(if $(SIM_SEED),--seed $(SIM_SEED))
 
+SIM_EXHAUSTIVE ?= 3 4-few
+
+sim-exhaustive:  ## all orders of small sets of operations there, what is left of these sources [SIM_EXHAUSTIVE="3 4-few"]
+	@scripts/setup venv
+	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
+	@$(PYTHON) -m lab.proof.orders $(OUT)/bin/sim --sets "$(SIM_EXHAUSTIVE)"
+
 sim-mutants:  ## mutants of the engine by rules, which lives there must kill; an hour [MUTANTS_ARGS="--jobs 2 --update"]
 	@scripts/setup venv
 	$(PYTHON) -m lab.mutants $(MUTANTS_ARGS)
@@ -218,4 +225,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup sim sim-mutants soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools uninstall upstream

@@ -376,14 +376,70 @@ static void hang(void)
 		machine_sleep("the drive hangs", until);
 }
 
+/* In a search, requests have one order, whatever the order in which they came. */
+static bool comes_before(const struct bio *bio, const struct bio *other)
+{
+	if (bio->bi_iter.bi_sector != other->bi_iter.bi_sector)
+		return bio->bi_iter.bi_sector < other->bi_iter.bi_sector;
+	if (bio->bi_iter.bi_size != other->bi_iter.bi_size)
+		return bio->bi_iter.bi_size < other->bi_iter.bi_size;
+	return bio->bi_opf < other->bi_opf;
+}
+
+static void put_in(struct request request)
+{
+	unsigned int i = drive.nr++;
+
+	for (; i && machine_is_search() &&
+	     comes_before(request.bio, drive.request[i - 1].bio); i--)
+		drive.request[i] = drive.request[i - 1];
+	drive.request[i] = request;
+}
+
+static void take_out(struct request *request)
+{
+	drive.nr--;
+	if (machine_is_search())
+		for (; request < &drive.request[drive.nr]; request++)
+			*request = request[1];
+	else
+		*request = drive.request[drive.nr];
+	drive.request[drive.nr] = (struct request) { 0 };
+}
+
+/*
+ * Do some of a request, which leaves nothing on the stack that a search would see.
+ * Return: false if none may be done now.
+ */
+static noinline bool do_some(void)
+{
+	struct request *request = choose_request();
+	struct bio *bio;
+
+	if (!request)
+		return false;
+	bio = request->bio;
+	note_request(bio);
+	if (!step(request))
+		return true;
+	take_out(request);
+	drive.count.requests++;
+	world_count.drive++;
+	say_done(bio);
+	if (is_cut())
+		machine_stop("cut");
+	machine_interrupt(CONTEXT_HARDIRQ, "drive", end, bio);
+	if (drive.tags.nr)
+		machine_interrupt(CONTEXT_HARDIRQ, "tags",
+				  (void (*)(void *))wake_up, &drive.tags);
+	return true;
+}
+
 static void drive_main(void *unused)
 {
 	bool hung = false;
 
 	for (;;) {
-		struct request *request;
-		struct bio *bio;
-
 		if (!drive.nr)
 			machine_sleep("requests", ~0ULL);
 		if (!drive.nr)
@@ -396,25 +452,9 @@ static void drive_main(void *unused)
 			hung = true;
 			hang();
 		}
-		request = choose_request();
-		if (!request) {
+		if (!do_some()) {
 			machine_sleep("orders", ~0ULL);
 			continue;
-		}
-		note_request(request->bio);
-		if (step(request)) {
-			bio = request->bio;
-			*request = drive.request[--drive.nr];
-			drive.count.requests++;
-			world_count.drive++;
-			say_done(bio);
-			if (is_cut())
-				machine_stop("cut");
-			machine_interrupt(CONTEXT_HARDIRQ, "drive", end, bio);
-			if (drive.tags.nr)
-				machine_interrupt(CONTEXT_HARDIRQ, "tags",
-						  (void (*)(void *))wake_up,
-						  &drive.tags);
 		}
 		machine_switch();
 	}
@@ -507,7 +547,7 @@ static void drive_submit(struct bio *bio)
 		bio_endio(bio);
 		return;
 	}
-	drive.request[drive.nr++] = request;
+	put_in(request);
 	machine_wake(drive.thread);
 	machine_point();
 }

@@ -5,6 +5,8 @@
 
 #include "accesses.h"
 #include "exhaustive.h"
+#include "snapshot.h"
+#include "states.h"
 
 #define MOST_DEPTH	2000U
 #define MOST_BRANCHES	64U
@@ -30,14 +32,21 @@ struct branch {
  * @all: number of @branch
  * @taken: the one that is searched now
  * @inner: a choice of a step, between @nr things, that does not end the step
+ * @state: hash of the state, if states are looked at and there is a choice; or 0
+ * @orders: orders that lead on from here, of those that were searched
+ * @snapshot: the world here, if @state
  */
 struct choice {
 	struct branch branch[MOST_BRANCHES];
 	unsigned int nr, all, taken;
 	bool inner;
+	sim_u64 state;
+	double orders;
+	struct snapshot snapshot;
 };
 
-bool exhaustive_full;
+enum exhaustive_reduction exhaustive_reduction;
+bool exhaustive_replays;
 
 static struct choice *way[MOST_DEPTH];
 /* Choices that are given, of those that are on the way now. */
@@ -47,6 +56,13 @@ static unsigned int noted_from;
 static struct exhaustive_count counted;
 static bool gave_up;
 static sim_u64 outcomes[MOST_OUTCOMES];
+static const struct world_plan *plan;
+/* An order is lived once more: nothing is looked for. */
+static bool again;
+/* State of the end of the search of this order; 0: it was not looked at. */
+static sim_u64 end_state;
+/* Orders that the last life stands for. */
+static double orders;
 
 static void copy_accesses(struct accesses *to, const struct accesses *from)
 {
@@ -104,8 +120,7 @@ static void put_to_sleep(struct choice *choice, struct choice *before)
 {
 	unsigned int i;
 
-	for (i = 0; before && !exhaustive_full && accesses_seen &&
-	     i < before->all; i++) {
+	for (i = 0; before && i < before->all; i++) {
 		const struct branch *from = &before->branch[i];
 		struct branch *to;
 
@@ -140,6 +155,8 @@ static struct choice *new_choice(unsigned int nr)
 	choice->nr = nr;
 	choice->all = nr;
 	choice->inner = false;
+	choice->state = 0;
+	choice->orders = 0;
 	return choice;
 }
 
@@ -173,6 +190,37 @@ static void set_branches(struct choice *choice,
 	}
 }
 
+static void __attribute__((noreturn)) give_up(void)
+{
+	gave_up = true;
+	machine_stop("given up");
+}
+
+/* Give up an order at a state from which all was searched. Return: the state, a new one. */
+static sim_u64 look_at_state(void)
+{
+	sim_u64 hash = states_hash(plan);
+	const struct state *state = states_find(hash);
+
+	if (!state) {
+		states_add(hash);
+		counted.states++;
+		return hash;
+	}
+	counted.same++;
+	/* A circle is no order that ends. */
+	counted.circles += !state->done;
+	orders = state->orders;
+	give_up();
+}
+
+/* Behind the search nothing is chosen: who gets there in one state ends alike. */
+static void rest(void)
+{
+	if (exhaustive_reduction == BY_STATES && !again)
+		end_state = look_at_state();
+}
+
 static unsigned int pick(const struct machine_candidate *candidate,
 			 unsigned int nr)
 {
@@ -191,17 +239,22 @@ static unsigned int pick(const struct machine_candidate *candidate,
 	}
 	if (depth == MOST_DEPTH) {
 		counted.cut_off++;
-		gave_up = true;
-		machine_stop("given up");
+		give_up();
 	}
 	before = last_switch();
 	choice = new_choice(nr);
 	set_branches(choice, candidate);
-	put_to_sleep(choice, before);
+	if (exhaustive_reduction == BY_STATES && nr > 1) {
+		choice->state = look_at_state();
+		if (!exhaustive_replays)
+			snapshot_take(&choice->snapshot, plan);
+	}
+	if (exhaustive_reduction == BY_SLEEP)
+		put_to_sleep(choice, before);
 	if (!take_next(choice)) {
-		counted.asleep++;
-		gave_up = true;
-		machine_stop("given up");
+		counted.same++;
+		orders = 0;
+		give_up();
 	}
 	counted.choices += nr > 1;
 	depth++;
@@ -229,6 +282,14 @@ static unsigned int decide(unsigned int n)
 	return 0;
 }
 
+static void end_of_state(sim_u64 hash, double of)
+{
+	struct state *state = states_find(hash);
+
+	state->orders = of;
+	state->done = true;
+}
+
 /* Go back to the last choice that has another branch. Return: there is one. */
 static bool go_back(void)
 {
@@ -236,8 +297,13 @@ static bool go_back(void)
 		struct choice *choice = way[given - 1];
 
 		choice->branch[choice->taken].done = true;
-		if (!take_next(choice))
+		choice->orders += orders;
+		if (!take_next(choice)) {
+			orders = choice->orders;
+			if (choice->state)
+				end_of_state(choice->state, orders);
 			continue;
+		}
 		depth = given;
 		for (noted_from = given - 1; way[noted_from]->inner;)
 			noted_from--;
@@ -246,9 +312,16 @@ static bool go_back(void)
 	return false;
 }
 
+bool exhaustive_can(enum exhaustive_reduction reduction)
+{
+	return reduction == BY_STATES ? states_seen :
+	       reduction == BY_SLEEP ? accesses_seen : true;
+}
+
 static const struct machine_search search = {
 	.pick = pick, .decide = decide, .note = accesses_note,
-	.ignore = accesses_ignore, .stop = accesses_stop, .early = 1,
+	.ignore = accesses_ignore, .stop = accesses_stop, .rest = rest,
+	.early = 1,
 };
 
 /* Add an outcome to the set of them. */
@@ -282,22 +355,52 @@ static struct life live(struct life_script *script)
 	world->machine.strategy = STRATEGY_SEARCH;
 	world->machine.search = &search;
 	world->cut = CUT_ALL;
-	depth = 0;
 	gave_up = false;
+	end_state = 0;
+	depth = given;
+	while (depth && !(way[depth - 1]->state && !exhaustive_replays && !again))
+		depth--;
+	if (depth) {
+		snapshot_bring_back(&way[--depth]->snapshot);
+		return life_go_on(script);
+	}
 	world_count.outcome = 0;
 	accesses_forget_ignored();
 	accesses_stop();
 	return life_of_script(script, world->machine.keep_story);
 }
 
+/* What the medium has: a part of an outcome. */
+static sim_u64 hash_contents(void)
+{
+	sim_u64 contents = 0;
+	unsigned int i;
+
+	for (i = 0; i < plan->sectors; i++)
+		contents = contents * 0x100000001b3ULL +
+			   media_read(plan->start - plan->base + i);
+	return contents;
+}
+
+/* Add a life to what was searched. */
+static void count_life(struct life life)
+{
+	counted.lived++;
+	orders = 1;
+	if (end_state)
+		end_of_state(end_state, 1);
+	add_outcome(world_count.outcome + hash_contents() +
+		    hash_text(life.failure));
+}
+
 const char *exhaustive_search(struct life_script *script, sim_u64 most,
 			      struct exhaustive_count *count)
 {
 	static char failure[1024];
-	const struct world_plan *plan = &script->world[0].plan;
-	sim_u64 contents;
-	unsigned int i;
 
+	plan = &script->world[0].plan;
+	again = false;
+	states_forget();
 	counted = (struct exhaustive_count) { 0 };
 	memset(outcomes, 0, sizeof(outcomes));
 	given = 0;
@@ -312,21 +415,15 @@ const char *exhaustive_search(struct life_script *script, sim_u64 most,
 		if (last_switch())
 			last_switch()->branch[last_switch()->taken].accesses.all =
 				true;
-		if (gave_up)
-			continue;
-		counted.schedules++;
-		contents = 0;
-		for (i = 0; i < plan->sectors; i++)
-			contents = contents * 0x100000001b3ULL +
-				   media_read(plan->start - plan->base + i);
-		add_outcome(world_count.outcome + contents +
-			    hash_text(life.failure));
-		if (life.failure && !failure[0]) {
+		if (!gave_up)
+			count_life(life);
+		if (!gave_up && life.failure) {
 			snprintf(failure, sizeof(failure), "%s", life.failure);
 			break;
 		}
-		counted.given_up = counted.schedules == most && most;
+		counted.given_up = most && counted.lived + counted.same >= most;
 	} while (!counted.given_up && go_back());
+	counted.orders = orders;
 	*count = counted;
 	return failure[0] ? failure : NULL;
 }
@@ -335,5 +432,6 @@ struct life exhaustive_again(struct life_script *script)
 {
 	given = depth;
 	noted_from = depth;
+	again = true;
 	return live(script);
 }

@@ -5,13 +5,17 @@
  * interrupts, work items, timers, threads, a cut of the power and the administrator
  * can come.
  *
- * Each order is lived from its start. A thread goes on until it waits or ends; what
- * others could do in between is not searched. When an order has ended, the search
- * goes back to the last choice that has another candidate. A candidate sleeps in a
- * subtree where it would do the same as in one that has been searched: nothing that
- * was done since depends on it (sleep sets: Godefroid, 1996). Which steps depend on
- * which others is told by the memory that they access, in accesses.h. So of orders
- * that differ only in steps that do not depend on each other one is lived.
+ * A step is what a thread does until it waits or ends; what others could do in between
+ * is not searched. When an order has ended, the search goes back to the last choice
+ * that has another candidate, with a copy of the world as it was there (snapshot.h),
+ * and goes on with that. Where an order comes to a state that was seen, it is given up:
+ * all that can follow was searched from there (states.h).
+ *
+ * For comparison there are two other searches. One leaves nothing out. The other knows
+ * no states, and has a candidate sleep in a subtree where it would do the same as in
+ * one that has been searched: nothing that was done since depends on it (sleep sets:
+ * Godefroid, 1996). Which steps depend on which others is told by the memory that they
+ * access, in accesses.h.
  */
 #ifndef SIM_EXHAUSTIVE_H
 #define SIM_EXHAUSTIVE_H
@@ -20,8 +24,12 @@
 
 /**
  * struct exhaustive_count - what a search has covered
- * @schedules: orders that were lived to their end
- * @asleep: orders that were given up, as another one is the same
+ * @orders: orders that there are, as far as they were searched: those that were given
+ *	up count with all that follow; by sleep sets, those that were lived
+ * @lived: orders that were lived to their end
+ * @same: those that were given up where they became the same as another
+ * @states: states in which there was a choice
+ * @circles: those that have come back to a state of their own
  * @choices: choices with more than one candidate
  * @cut_off: orders that were longer than can be followed
  * @given_up: there are more orders than were asked for
@@ -29,12 +37,24 @@
  * @outcome: hash of the set of outcomes
  */
 struct exhaustive_count {
-	sim_u64 schedules, asleep, choices, cut_off, outcomes, outcome;
+	double orders;
+	sim_u64 lived, same, states, circles, choices, cut_off;
+	sim_u64 outcomes, outcome;
 	bool given_up;
 };
 
-/* Whether nothing is left out. */
-extern bool exhaustive_full;
+/* What is left out. */
+enum exhaustive_reduction {
+	BY_STATES,	/* what goes on from a state that was seen; states.h */
+	BY_SLEEP,	/* orders that differ in independent steps only */
+	BY_NOTHING,
+};
+
+extern enum exhaustive_reduction exhaustive_reduction;
+/* Whether this build sees what a reduction needs. */
+bool exhaustive_can(enum exhaustive_reduction reduction);
+/* Whether each order is lived from its start on, and not from a copy of the world. */
+extern bool exhaustive_replays;
 
 /*
  * Search all orders of a script of one world, or about @most. Return: the first violation, whose

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "inside.h"
 #include "life.h"
 #include "oracle.h"
 #include "plan.h"
@@ -77,20 +78,24 @@ static bool has_priorities(sim_u64 seed)
 	       (life_strategy == LIFE_MIXED && seed % 2);
 }
 
-/* Run the machine of a world, from its first task on. */
-static struct machine_result run(void (*first)(void *argument),
-				 struct life_world *world)
+/* The machine of a world has ended. */
+static struct machine_result end_of(struct life_world *world,
+				    struct machine_result result)
 {
-	struct machine_result result;
-
-	copy_data(__start_sim_data, pristine);
-	machine_reset(&world->machine);
-	result = machine_run(first, &world->plan);
 	if (world->machine.keep_story && life_told)
 		life_told();
 	if (!result.failure && !result.why)
 		result.failure = MACHINE_HANGS ", and requests have not ended";
 	return result;
+}
+
+/* Run the machine of a world, from its first task on. */
+static struct machine_result run(void (*first)(void *argument),
+				 struct life_world *world)
+{
+	copy_data(__start_sim_data, pristine);
+	machine_reset(&world->machine);
+	return end_of(world, machine_run(first, &world->plan));
 }
 
 static void make_world(struct life_script *script, unsigned int i, sim_u64 seed)
@@ -122,20 +127,14 @@ static void cut_power(enum media_cut how, const struct life_world *world)
 	media_cut(how, world->cut_seed, block, lead);
 }
 
-/* Run a world and look at what it leaves. Return: the violation, or NULL. */
-static const char *live(struct life_script *script, unsigned int i, bool made,
-			sim_u64 seed, struct life *life)
+/* Look at what a world leaves. Return: the violation, or NULL. */
+static const char *judge(struct life_script *script, unsigned int i, bool made,
+			 sim_u64 seed, struct machine_result result,
+			 struct life *life)
 {
 	struct life_world *world = &script->world[i];
 	bool errors = world->plan.error_one_in || world->plan.bad_nr;
-	struct machine_result result;
 
-	if (!i)
-		oracle_reset(world->plan.sectors);
-	/* Once a life has errors, what it leaves may be of them. */
-	oracle_gives_up |= errors;
-	life->worlds = i + 1;
-	result = run(world_main, world);
 	life->hash = life->hash * 31 + result.hash;
 	life->choices += result.choices;
 	if (result.failure || !strcmp(result.why, "given up"))
@@ -157,6 +156,20 @@ static const char *live(struct life_script *script, unsigned int i, bool made,
 	life->cuts++;
 	cut_power(!strcmp(result.why, "done") ? CUT_ALL : world->cut, world);
 	return run(judge_medium, world).failure;
+}
+
+/* Run a world and judge it. Return: the violation, or NULL. */
+static const char *live(struct life_script *script, unsigned int i, bool made,
+			sim_u64 seed, struct life *life)
+{
+	struct life_world *world = &script->world[i];
+
+	if (!i)
+		oracle_reset(world->plan.sectors);
+	/* Once a life has errors, what it leaves may be of them. */
+	oracle_gives_up |= world->plan.error_one_in || world->plan.bad_nr;
+	life->worlds = i + 1;
+	return judge(script, i, made, seed, run(world_main, world), life);
 }
 
 static void begin(void)
@@ -195,4 +208,23 @@ struct life life_of_script(struct life_script *script, bool keep_story)
 		life.failure = live(script, i, false, 0, &life);
 	}
 	return life;
+}
+
+struct life life_go_on(struct life_script *script)
+{
+	struct life_world *world = &script->world[0];
+	struct life life = { .worlds = 1 };
+
+	life.failure = judge(script, 0, false, 0,
+			     end_of(world, machine_go_on()), &life);
+	return life;
+}
+
+void life_parts(const struct world_plan *plan, void (*part)(void *at, size_t bytes))
+{
+	part(__start_sim_data, (size_t)(__stop_sim_data - __start_sim_data));
+	part(&world_count, sizeof(world_count));
+	media_parts(plan->sectors, part);
+	oracle_parts(plan->sectors, part);
+	machine_parts(part);
 }

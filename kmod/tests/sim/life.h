@@ -73,5 +73,9 @@ struct life life_of_seed(sim_u64 seed, struct life_script *script,
 			 bool keep_story);
 /* Live a script. */
 struct life life_of_script(struct life_script *script, bool keep_story);
+/* Go on with the first world of a script, all of whose memory is as it was. */
+struct life life_go_on(struct life_script *script);
+/* Call @part for all memory that makes up a world at rest, but for what its plan has. */
+void life_parts(const struct world_plan *plan, void (*part)(void *at, size_t bytes));
 
 #endif

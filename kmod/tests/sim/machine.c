@@ -5,6 +5,7 @@
  * All state is static: there is one machine in a process.
  */
 #include <limits.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,9 +23,9 @@
 #define HASTE		4096
 
 struct machine_options options;
-static struct machine_result result;
-static struct thread threads[MOST_THREADS];
-static size_t nr_threads;
+struct machine_result result;
+struct thread threads[MOST_THREADS];
+size_t nr_threads;
 static struct thread *pool[MOST_THREADS];
 static size_t nr_pool;
 struct thread *waiting[MOST_THREADS];
@@ -34,6 +35,9 @@ size_t nr_devices;
 struct cpu cpus[MACHINE_CPUS];
 struct queue hard, soft;
 struct thread host;
+/* Where a run of a search ends, if it ends while nobody runs. */
+static jmp_buf host_end;
+static bool ended;
 static char failure[1024];
 sim_u64 all_choices;
 /* Points that were granted until the next switch. */
@@ -170,8 +174,11 @@ static void refill(void)
 static void leave(void)
 {
 	weak_leave();
+	ended = true;
 	if (options.strategy == STRATEGY_SEARCH)
 		options.search->stop();
+	if (machine_current == &host)
+		longjmp(host_end, 1);
 	go_to(&host);
 	abort();
 }
@@ -221,6 +228,11 @@ void machine_switch(void)
 {
 	struct thread *next;
 
+	/* A search chooses while nobody runs, so that all stacks are at rest. */
+	if (options.strategy == STRATEGY_SEARCH && machine_current != &host) {
+		go_to(&host);
+		return;
+	}
 	weak_leave();
 	for (;;) {
 		all_choices++;
@@ -248,6 +260,8 @@ void machine_switch(void)
 		pct_switched();
 	refill();
 	weak_enter(next->cpu);
+	if (options.strategy == STRATEGY_SEARCH)
+		stack_clean(next);
 	go_to(next);
 }
 
@@ -296,6 +310,16 @@ void machine_wake(struct thread *thread)
 		sleeper_remove(thread);
 	thread->waits_for = NULL;
 	make_runnable(thread);
+}
+
+void machine_wake_for(const void *thing)
+{
+	size_t i;
+
+	for (i = 0; i < nr_threads; i++)
+		if (threads[i].state == THREAD_SLEEPS &&
+		    threads[i].waits_for == thing)
+			machine_wake(&threads[i]);
 }
 
 void machine_spin(const void *waits_for)
@@ -386,6 +410,29 @@ bool machine_is_shared(const void *at)
 	return false;
 }
 
+void thread_parts(void (*part)(void *at, size_t bytes))
+{
+	size_t i;
+
+	PART(result);
+	PART(cpus);
+	PART(nr_threads);
+	PART(nr_pool);
+	PART(nr_waiting);
+	PART(nr_devices);
+	PART(hard.nr);
+	PART(soft.nr);
+	LIST(threads, nr_threads);
+	LIST(pool, nr_pool);
+	LIST(waiting, nr_waiting);
+	LIST(devices, nr_devices);
+	LIST(hard.entry, hard.nr);
+	LIST(soft.entry, soft.nr);
+	for (i = 0; i < nr_threads; i++)
+		part(threads[i].sp, (size_t)(threads[i].stack + STACK_BYTES -
+					     (char *)threads[i].sp));
+}
+
 void machine_reset(const struct machine_options *wanted)
 {
 	size_t i;
@@ -422,8 +469,17 @@ struct machine_result machine_run(void (*first)(void *argument),
 				  void *argument)
 {
 	machine_start(CONTEXT_TASK, "first", first, argument);
+	return machine_go_on();
+}
+
+struct machine_result machine_go_on(void)
+{
 	machine_current = &host;
-	machine_switch();
+	ended = false;
+	if (!setjmp(host_end))
+		do
+			machine_switch();
+		while (!ended);
 	result.ns = now_ns;
 	result.hash = story_hash();
 	return result;

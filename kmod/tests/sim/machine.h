@@ -114,7 +114,12 @@ bool machine_once(unsigned int one_in, bool *happened);
 /* From now on orders are searched, or not. */
 void machine_explore(bool explore);
 /* Whether this is a search: what is not searched is kept simple. */
-bool machine_is_search(void);
+extern bool machine_searches;
+static inline bool machine_is_search(void)
+{
+	return machine_searches;
+}
+
 /* From now on time goes on only when nobody can: what takes how long is judged. */
 void machine_calm(void);
 bool machine_is_calm(void);
@@ -162,6 +167,8 @@ void machine_interrupt(enum thread_context context, const char *name,
 /* Sleep until machine_wake(), or @until_ns (~0: no limit); a task or a device. */
 void machine_sleep(const void *waits_for, sim_u64 until_ns);
 void machine_wake(struct thread *thread);
+/* Wake all who sleep for a thing. */
+void machine_wake_for(const void *thing);
 
 /* Spin until machine_unspin() for the same thing. */
 void machine_spin(const void *waits_for);
@@ -267,6 +274,7 @@ struct machine_candidate {
  * @note: something was read or written
  * @ignore: accesses of memory commute
  * @stop: orders are no longer searched
+ * @rest: whoever has ended the search waits or has ended
  * @early: how often time may go on while somebody could
  */
 struct machine_search {
@@ -276,6 +284,7 @@ struct machine_search {
 	void (*note)(const void *what, bool write);
 	void (*ignore)(const void *from, size_t bytes);
 	void (*stop)(void);
+	void (*rest)(void);
 	unsigned int early;
 };
 

@@ -43,6 +43,97 @@ static struct chunk *chunk_of(const void *memory)
 	return (struct chunk *)((uintptr_t)memory - sizeof(struct chunk));
 }
 
+/*
+ * Pieces of memory in a search, where no address is used twice: a pointer tells which
+ * piece it was to, also when that has been freed.
+ */
+#define GRANULE		32UL
+#define MOST_GRANULES	(1U << 19)
+
+static char *pieces[MACHINE_MOST_PIECES];
+static unsigned int nr_pieces;
+#ifndef SIM_ASAN
+static unsigned short piece_at[MOST_GRANULES];
+
+static void note_piece(char *memory, size_t room)
+{
+	size_t from = (size_t)(memory - (char *)MACHINE_ARENA_AT) / GRANULE;
+	size_t to = from + room / GRANULE;
+
+	if (nr_pieces + 1 == MACHINE_MOST_PIECES || to > MOST_GRANULES)
+		machine_fail("a search needs more memory than can be followed");
+	pieces[++nr_pieces] = memory;
+	for (; from < to; from++)
+		piece_at[from] = (unsigned short)nr_pieces;
+}
+#endif
+
+unsigned int machine_piece_at(const void *at)
+{
+#ifdef SIM_ASAN
+	(void)at;
+	return 0;
+#else
+	size_t granule = (size_t)((const char *)at -
+				  (char *)MACHINE_ARENA_AT) / GRANULE;
+	unsigned int nr = granule < MOST_GRANULES ? piece_at[granule] : 0;
+
+	/* What earlier runs have left says nothing. */
+	return nr && nr <= nr_pieces && (const char *)at >= pieces[nr] &&
+	       (const char *)at < pieces[nr] + machine_size(pieces[nr]) ? nr : 0;
+#endif
+}
+
+struct machine_piece machine_piece(unsigned int number)
+{
+	const struct chunk *chunk = chunk_of(pieces[number]);
+
+	return (struct machine_piece) {
+		.at = pieces[number], .bytes = chunk->bytes,
+		.used = chunk->magic == CHUNK_USED,
+	};
+}
+
+unsigned int memory_pieces(void)
+{
+	return nr_pieces;
+}
+
+void memory_parts(void (*part)(void *at, size_t bytes))
+{
+	struct chunk *chunk;
+	unsigned int i;
+
+	PART(allocated);
+	PART(nr_pieces);
+	LIST(pieces, nr_pieces + 1);
+#ifndef SIM_ASAN
+	PART(arena);
+#endif
+	/* What has been freed stays so, whatever comes behind. */
+	for (i = 1; i <= nr_pieces; i++) {
+		chunk = chunk_of(pieces[i]);
+		if (chunk->magic == CHUNK_USED)
+			part(chunk, sizeof(*chunk) + chunk->bytes);
+	}
+}
+
+/* Nobody walks through what a search uses: its pieces have a list of their own. */
+static void link_used(struct chunk *chunk)
+{
+#ifndef SIM_ASAN
+	if (options.strategy == STRATEGY_SEARCH) {
+		chunk->next = chunk;
+		chunk->prev = chunk;
+		return;
+	}
+#endif
+	chunk->next = used.next;
+	chunk->prev = &used;
+	used.next->prev = chunk;
+	used.next = chunk;
+}
+
 void *machine_alloc(size_t bytes, size_t align)
 {
 	struct chunk *chunk;
@@ -80,16 +171,16 @@ void *machine_alloc(size_t bytes, size_t align)
 			machine_fail("the simulated machine has no memory left");
 		arena = memory + (32UL << class);
 		chunk = chunk_of(memory);
+		if (options.strategy == STRATEGY_SEARCH)
+			note_piece(memory, 32UL << class);
 	}
-	memset(memory, 0xa5, bytes);
+	/* A search has nothing there, as it looks at all that there is, often. */
+	memset(memory, options.strategy == STRATEGY_SEARCH ? 0 : 0xa5, bytes);
 #endif
 	chunk->bytes = bytes;
 	chunk->class = class;
 	chunk->magic = CHUNK_USED;
-	chunk->next = used.next;
-	chunk->prev = &used;
-	used.next->prev = chunk;
-	used.next = chunk;
+	link_used(chunk);
 	allocated += bytes;
 	return memory;
 }
@@ -109,6 +200,8 @@ void machine_free(void *memory)
 	free(chunk->base);
 #else
 	memset(memory, POISON, chunk->bytes);
+	if (options.strategy == STRATEGY_SEARCH)
+		return;
 	chunk->next = NULL;
 	if (freed[chunk->class].first)
 		freed[chunk->class].last->next = chunk;
@@ -159,6 +252,7 @@ void memory_reset(void)
 		}
 		arena_end = (char *)MACHINE_ARENA_AT + MACHINE_ARENA_BYTES;
 	}
+	nr_pieces = 0;
 	arena = MACHINE_ARENA_AT;
 	memset(freed, 0, sizeof(freed));
 #endif

@@ -3,19 +3,11 @@
 #ifndef SIM_MACHINE_OWN_H
 #define SIM_MACHINE_OWN_H
 
+#include "inside.h"
 #include "machine.h"
 
-#define STACK_BYTES	(64 * 1024)
-#define MOST_THREADS	1024
 #define MOST_PENDING	4096
 #define NEVER		(~0ULL)
-
-struct interrupt {
-	const char *name;
-	void (*run)(void *argument);
-	void *argument;
-	unsigned int priority;
-};
 
 struct queue {
 	struct interrupt entry[MOST_PENDING];
@@ -39,6 +31,23 @@ extern struct queue hard, soft;
 /* Choices of all runs of the process. */
 extern sim_u64 all_choices;
 
+extern struct thread threads[MOST_THREADS];
+extern size_t nr_threads;
+/* How the run has gone so far. */
+extern struct machine_result result;
+
+/*
+ * Each file of the machine: call @part for its memory, while nobody runs and without
+ * what does not change in a search.
+ */
+void thread_parts(void (*part)(void *at, size_t bytes));
+void memory_parts(void (*part)(void *at, size_t bytes));
+void time_parts(void (*part)(void *at, size_t bytes));
+void search_parts(void (*part)(void *at, size_t bytes));
+
+#define PART(of)	part(&(of), sizeof(of))
+#define LIST(of, nr)	part(of, (nr) * sizeof(*(of)))
+
 struct thread *thread_take(enum thread_context context, const char *name,
 			   void (*run)(void *argument), void *argument);
 /* The current thread has returned from what it runs: it is idle, and others go on. */
@@ -49,6 +58,7 @@ void chance_begin(sim_u64 seed);
 
 /* machine_memory.c: drop all memory; whether memory is of the arena. */
 void memory_reset(void);
+unsigned int memory_pieces(void);
 bool memory_has(const char *at);
 
 /* machine_pick.c: which interrupts a CPU can take now. */
@@ -63,7 +73,9 @@ struct thread *take_interrupt(struct queue *queue, enum thread_context context,
 /* Choose who goes on. Return: NULL if nobody can. */
 struct thread *choose(void);
 
-/* machine_search.c */
+/* machine_search.c: whether orders are searched; and how often time has gone on meanwhile. */
+extern bool explored;
+extern unsigned int early;
 void search_begin(void);
 /* As choose(), as a search of all orders has it. */
 struct thread *choose_searched(void);
@@ -74,6 +86,8 @@ void catch_signals(void);
 /* machine_stack.c: a new stack; have a thread begin; go on with another one. */
 char *stack_new(unsigned int id);
 void stack_begin(struct thread *thread);
+/* Have nothing of earlier calls show in what a thread's calls do not set. */
+void stack_clean(const struct thread *thread);
 void go_to(struct thread *to);
 
 /* machine_story.c */
@@ -83,6 +97,7 @@ sim_u64 story_hash(void);
 /* machine_time.c: virtual time, and that of the next timer or sleeper. */
 extern sim_u64 now_ns, next_ns;
 void time_begin(void);
+struct machine_timer *const *time_timers(size_t *nr);
 void fire_timers(void);
 void sleeper_add(struct thread *thread, sim_u64 until_ns);
 void sleeper_remove(struct thread *thread);

@@ -3,8 +3,11 @@
 #include "machine_own.h"
 
 /* Orders are searched now; and how often time has gone on meanwhile. */
-static bool explored;
-static unsigned int early;
+bool explored;
+unsigned int early;
+bool machine_searches;
+/* A search has ended, and nobody has gone on since. */
+static bool at_rest;
 
 unsigned int machine_decide(unsigned int n)
 {
@@ -23,15 +26,11 @@ bool machine_once(unsigned int one_in, bool *happened)
 	return true;
 }
 
-bool machine_is_search(void)
-{
-	return options.strategy == STRATEGY_SEARCH;
-}
-
 void machine_explore(bool explore)
 {
 	if (options.strategy == STRATEGY_SEARCH && !explore)
 		options.search->stop();
+	at_rest = explored && !explore;
 	explored = explore;
 }
 
@@ -98,6 +97,9 @@ struct thread *choose_searched(void)
 	const struct machine_candidate *picked;
 	struct thread *thread;
 
+	if (at_rest)
+		options.search->rest();
+	at_rest = false;
 	do {
 		list_candidates();
 		if (!nr_candidates)
@@ -127,8 +129,17 @@ struct thread *choose_searched(void)
 	return thread;
 }
 
+void search_parts(void (*part)(void *at, size_t bytes))
+{
+	PART(explored);
+	PART(early);
+	PART(at_rest);
+}
+
 void search_begin(void)
 {
+	machine_searches = options.strategy == STRATEGY_SEARCH;
 	explored = false;
+	at_rest = false;
 	early = 0;
 }

@@ -14,6 +14,9 @@
 
 #include "machine_own.h"
 
+/* So much of a stack is cleaned: what a step uses, and more. */
+#define CLEANED_BYTES	4096
+
 /* Switch stacks: save what a call must keep, and take the other one's. */
 void stack_switch(void **save, void *to);
 #if defined(__x86_64__)
@@ -114,6 +117,15 @@ void stack_begin(struct thread *thread)
 	sp[11] = (void *)thread_main;
 #endif
 	thread->sp = sp;
+}
+
+void stack_clean(const struct thread *thread)
+{
+	size_t room = (size_t)((char *)thread->sp - thread->stack);
+
+	if (room > CLEANED_BYTES)
+		room = CLEANED_BYTES;
+	memset((char *)thread->sp - room, 0, room);
 }
 
 /* Stacks lie behind the arena, at the same addresses in each run. */

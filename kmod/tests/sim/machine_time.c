@@ -94,6 +94,22 @@ void sleeper_remove(struct thread *thread)
 	thread->wake_ns = NEVER;
 }
 
+struct machine_timer *const *time_timers(size_t *nr)
+{
+	*nr = nr_timers;
+	return timers;
+}
+
+void time_parts(void (*part)(void *at, size_t bytes))
+{
+	PART(now_ns);
+	PART(next_ns);
+	PART(nr_sleepers);
+	PART(nr_timers);
+	LIST(sleepers, nr_sleepers);
+	LIST(timers, nr_timers);
+}
+
 void time_begin(void)
 {
 	nr_sleepers = 0;

@@ -22,6 +22,7 @@
 #include "script.h"
 #include "sets.h"
 #include "shrink.h"
+#include "states.h"
 #include "timeline.h"
 
 /* Lines of the story to print of each world; 0: all. */
@@ -180,6 +181,7 @@ static void parse(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "exhaustive", optional_argument, NULL, 'x' },
 		{ "few", no_argument, NULL, 'w' },
+		{ "list", no_argument, NULL, 'b' },
 		{ "part", required_argument, NULL, 'a' },
 		{ "most", required_argument, NULL, 'm' },
 		{ "set", required_argument, NULL, 'e' },
@@ -188,6 +190,8 @@ static void parse(int argc, char **argv)
 		{ "with", required_argument, NULL, 'g' },
 		{ "full", no_argument, NULL, 'u' },
 		{ "loose", no_argument, NULL, 'q' },
+		{ "sleep", no_argument, NULL, 'z' },
+		{ "replay", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int option;
@@ -239,6 +243,9 @@ static void parse(int argc, char **argv)
 					(unsigned int)number("exhaustive",
 							     optarg);
 			break;
+		case 'b':
+			asked.sets.list = true;
+			break;
 		case 'w':
 			asked.sets.few = true;
 			break;
@@ -264,16 +271,24 @@ static void parse(int argc, char **argv)
 			asked.sets.with = optarg;
 			break;
 		case 'u':
-			exhaustive_full = true;
+			exhaustive_reduction = BY_NOTHING;
+			break;
+		case 'z':
+			exhaustive_reduction = BY_SLEEP;
+			break;
+		case 'v':
+			exhaustive_replays = true;
 			break;
 		case 'q':
 			accesses_loose = true;
+			states_loose = true;
 			break;
 		default:
 			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets|files|scenes|bounds|layer] [--strategy random|pct|mixed] [--output FILE]\n"
 				"       sim --seed N --shrink [--output FILE]\n"
 				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
-				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--full | --loose]\n"
+				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--list]\n"
+				"           [--sleep | --full] [--loose] [--replay]\n"
 				"       sim --scenario NAME|all [--most N]\n");
 			exit(2);
 		}
@@ -321,8 +336,14 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	life_init();
 	if (asked.exhaustive) {
-		int status = sets_search(&asked.sets);
+		int status;
 
+		if (!exhaustive_can(exhaustive_reduction)) {
+			fputs("sim: this build does not see what the reduction needs\n",
+			      stderr);
+			return 2;
+		}
+		status = sets_search(&asked.sets);
 		if (status == 2)
 			fputs("sim: --exhaustive: no such length, set, scenario, part or circumstance\n",
 			      stderr);

@@ -47,6 +47,9 @@ void media_write(unsigned int sector, sim_u64 tag)
 		cached[nr_cached++] = sector;
 		cell->listed = true;
 	}
+	/* In a search the cache is lost at a cut: what was in it makes no two states. */
+	if (machine_is_search())
+		cell->nr = 0;
 	if (cell->nr == MOST_CACHED) {
 		/* The drive writes back when it likes: here it likes. */
 		cell->kept = cell->cached[0];
@@ -54,6 +57,25 @@ void media_write(unsigned int sector, sim_u64 tag)
 			--cell->nr * sizeof(*cell->cached));
 	}
 	cell->cached[cell->nr++] = tag;
+}
+
+void media_state(unsigned int nr, void (*word)(sim_u64 word))
+{
+	unsigned int i, j;
+
+	for (i = 0; i < nr; i++) {
+		word(cells[i].kept);
+		word(cells[i].nr);
+		for (j = 0; j < cells[i].nr; j++)
+			word(cells[i].cached[j]);
+	}
+}
+
+void media_parts(unsigned int nr, void (*part)(void *at, size_t bytes))
+{
+	part(cells, nr * sizeof(*cells));
+	part(cached, nr * sizeof(*cached));
+	part(&nr_cached, sizeof(nr_cached));
 }
 
 void media_settle(unsigned int sector)

@@ -19,10 +19,12 @@
  * @durable: its write was FUA
  * @maybe: the version is the zeroes of a discard, which the drive may ignore
  * @whole: that discard has the sector's whole block
+ * @write: number of the write, plus 1; 0: it was there at the begin
  */
 struct version {
 	sim_u64 tag, began, ended, found, over;
 	bool durable, maybe, whole;
+	unsigned int write;
 };
 
 struct sector {
@@ -36,6 +38,8 @@ static struct sector sectors[ORACLE_SECTORS];
 /* The device of a sector: in front of @border, or behind it. */
 static unsigned int border;
 static sim_u64 flushed[2], clock;
+/* What was last was an end. */
+static bool was_end;
 /* When the reads in flight began. */
 static sim_u64 reads[MOST_READS];
 static unsigned int nr_reads;
@@ -54,6 +58,7 @@ void oracle_reset(unsigned int at)
 
 	border = at;
 	clock = 0;
+	was_end = true;
 	nr_reads = 0;
 	flushed[0] = 0;
 	flushed[1] = 0;
@@ -66,16 +71,27 @@ sim_u64 oracle_tag(sim_u64 write, unsigned int sector)
 	return (write + 1) << 16 | sector;
 }
 
+/*
+ * What begins behind the same end does so at one moment, and what ends behind the same
+ * begin: only of a begin and an end it is asked which was first.
+ */
+static sim_u64 moment_of(bool end)
+{
+	clock += end != was_end;
+	was_end = end;
+	return clock;
+}
+
 sim_u64 oracle_now(void)
 {
-	return ++clock;
+	return moment_of(false);
 }
 
 sim_u64 oracle_read_begin(void)
 {
 	if (nr_reads == MOST_READS)
 		machine_fail("more than %u reads are in flight", MOST_READS);
-	return reads[nr_reads++] = ++clock;
+	return reads[nr_reads++] = moment_of(false);
 }
 
 void oracle_read_end(sim_u64 began)
@@ -85,6 +101,60 @@ void oracle_read_end(sim_u64 began)
 	for (i = 0; reads[i] != began; i++)
 		;
 	reads[i] = reads[--nr_reads];
+}
+
+static sim_u64 mix(sim_u64 z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static sim_u64 hash_version(const struct version *version)
+{
+	sim_u64 hash = mix(version->tag + 1);
+
+	hash = mix(hash ^ version->began);
+	hash = mix(hash ^ version->ended);
+	hash = mix(hash ^ version->found);
+	hash = mix(hash ^ version->over);
+	return mix(hash ^ (version->durable | version->maybe << 1 |
+			   version->whole << 2));
+}
+
+void oracle_state(unsigned int nr, void (*word)(sim_u64 word))
+{
+	sim_u64 sum = 0;
+	unsigned int i, j;
+
+	word(clock << 1 | was_end);
+	word(flushed[0]);
+	word(flushed[1]);
+	for (i = 0; i < nr_reads; i++)
+		sum += mix(reads[i]);
+	word(sum);
+	for (i = 0; i < nr; i++) {
+		sum = 0;
+		for (j = 0; j < sectors[i].nr; j++)
+			sum += hash_version(&sectors[i].version[j]);
+		word(sum);
+	}
+}
+
+void oracle_parts(unsigned int nr, void (*part)(void *at, size_t bytes))
+{
+	unsigned int i;
+
+	part(&clock, sizeof(clock));
+	part(&was_end, sizeof(was_end));
+	part(flushed, sizeof(flushed));
+	part(&nr_reads, sizeof(nr_reads));
+	part(reads, nr_reads * sizeof(*reads));
+	for (i = 0; i < nr; i++) {
+		part(&sectors[i].nr, sizeof(sectors[i].nr));
+		part(sectors[i].version,
+		     sectors[i].nr * sizeof(*sectors[i].version));
+	}
 }
 
 static bool is_durable(const struct sector *sector,
@@ -168,7 +238,8 @@ void oracle_begin(struct oracle_write *write, unsigned int first,
 {
 	unsigned int i;
 
-	*write = (struct oracle_write) { first, nr, ++clock };
+	*write = (struct oracle_write) { first, nr, (unsigned int)number };
+	moment_of(false);
 	for (i = first; i < first + nr; i++) {
 		struct sector *sector = &sectors[i];
 
@@ -179,16 +250,18 @@ void oracle_begin(struct oracle_write *write, unsigned int first,
 			.tag = effect == ORACLE_WRITE ? oracle_tag(number, i) : 0,
 			.began = clock, .ended = NEVER, .found = NEVER,
 			.over = NEVER, .maybe = effect == ORACLE_DISCARD,
+			.write = write->number + 1,
 		};
 	}
 }
 
-static struct version *find_write(struct sector *sector, sim_u64 began)
+static struct version *find_write(struct sector *sector,
+				  const struct oracle_write *write)
 {
 	unsigned int i;
 
 	for (i = 0; i < sector->nr; i++)
-		if (sector->version[i].began == began)
+		if (sector->version[i].write == write->number + 1)
 			return &sector->version[i];
 	return NULL;
 }
@@ -197,7 +270,7 @@ void oracle_whole(const struct oracle_write *write, unsigned int first,
 		  unsigned int end)
 {
 	for (; first < end; first++)
-		find_write(&sectors[first], write->began)->whole = true;
+		find_write(&sectors[first], write)->whole = true;
 }
 
 /* Whether a discard may have ended what the target could not write. */
@@ -210,10 +283,9 @@ void oracle_end(const struct oracle_write *write, bool ok, bool durable)
 {
 	unsigned int i;
 
-	clock++;
+	moment_of(true);
 	for (i = write->first; ok && i < write->first + write->nr; i++) {
-		struct version *version =
-			find_write(&sectors[i], write->began);
+		struct version *version = find_write(&sectors[i], write);
 
 		if (!version || (version->maybe && !gives_up(version)))
 			continue;
@@ -292,7 +364,7 @@ void oracle_found(unsigned int at, sim_u64 began,
 	unsigned int i, nr = 0;
 	bool any = false;
 
-	clock++;
+	moment_of(true);
 	for (i = 0; i < sector->nr; i++) {
 		struct version *this = &sector->version[i];
 

@@ -43,7 +43,7 @@ enum oracle_effect {
 struct oracle_write {
 	unsigned int first;
 	unsigned int nr;
-	sim_u64 began;
+	unsigned int number;
 };
 
 /*
@@ -56,6 +56,7 @@ sim_u64 oracle_tag(sim_u64 write, unsigned int sector);
 
 /* Whether a range has room for one more write in flight. */
 bool oracle_has_room(unsigned int first, unsigned int nr);
+/* A write begins, of a @number that no other one has. */
 void oracle_begin(struct oracle_write *write, unsigned int first, unsigned int nr,
 		  enum oracle_effect effect, sim_u64 number);
 /* Sectors from @first up to @end are whole blocks of a discard that has just begun. */
@@ -67,6 +68,11 @@ void oracle_lost(unsigned int first, unsigned int nr);
 
 /* The machine has stopped: what was found of writes in flight may be undone. */
 void oracle_stopped(void);
+
+/* What is known of the first @nr sectors, whatever the order of versions: for a search. */
+void oracle_state(unsigned int nr, void (*word)(sim_u64 word));
+/* Call @part for the memory that keeps the first @nr sectors. */
+void oracle_parts(unsigned int nr, void (*part)(void *at, size_t bytes));
 
 sim_u64 oracle_now(void);
 /* A read begins, and returns when; and it has ended. */

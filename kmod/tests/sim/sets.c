@@ -80,6 +80,7 @@ static const struct circumstance {
 
 static const struct circumstance *with = circumstances;
 
+static const char *const reductions[] = { "states", "sleep sets", "none" };
 static const char *const modes[] = { "report", "pad", "coalesce" };
 
 static struct life_script script;
@@ -165,21 +166,24 @@ static bool search_set(const unsigned int *set, unsigned int length,
 	failure = exhaustive_search(&script, wanted->most, &count);
 	searched++;
 	given_up += count.given_up;
-	total.schedules += count.schedules;
-	total.asleep += count.asleep;
+	total.orders += count.orders;
+	total.lived += count.lived;
+	total.same += count.same;
+	total.states += count.states;
+	total.circles += count.circles;
 	total.choices += count.choices;
 	total.cut_off += count.cut_off;
 	total.outcomes += count.outcomes;
 	total.outcome += count.outcome;
 	if (wanted->set) {
 		print_set(stdout, set, length, mode);
-		printf(": %llu orders, %llu outcomes, %016llx\n",
-		       count.schedules, count.outcomes, count.outcome);
+		printf(": %.0f orders, %llu outcomes, %016llx\n",
+		       count.orders, count.outcomes, count.outcome);
 	}
 	if (!failure)
 		return false;
 	print_set(stdout, set, length, mode);
-	printf(", order %llu: %s\n", count.schedules, failure);
+	printf(", order %llu: %s\n", count.lived + count.same, failure);
 	life_told = tell;
 	script.world[0].machine.keep_story = true;
 	exhaustive_again(&script);
@@ -215,11 +219,17 @@ static bool search_modes(const unsigned int *set, unsigned int length,
 {
 	unsigned int mode;
 
-	for (mode = 0; mode < 3; mode++)
-		if (is_wanted(set, length, mode, wanted) &&
-		    (*number)++ % wanted->parts == wanted->part &&
-		    search_set(set, length, mode, wanted))
+	for (mode = 0; mode < 3; mode++) {
+		if (!is_wanted(set, length, mode, wanted) ||
+		    (*number)++ % wanted->parts != wanted->part)
+			continue;
+		if (wanted->list) {
+			print_set(stdout, set, length, mode);
+			putchar('\n');
+		} else if (search_set(set, length, mode, wanted)) {
 			return true;
+		}
+	}
 	return false;
 }
 
@@ -233,9 +243,9 @@ static bool search_all(const struct sets_wanted *wanted)
 		if (!cuts_twice(set, wanted->length) &&
 		    search_modes(set, wanted->length, &number, wanted))
 			return true;
-		if (isatty(STDERR_FILENO))
-			fprintf(stderr, "\rsim: %u sets, %llu orders ", searched,
-				total.schedules);
+		if (!wanted->list && isatty(STDERR_FILENO))
+			fprintf(stderr, "\rsim: %u sets, %.0f orders ", searched,
+				total.orders);
 		for (at = wanted->length; at-- && set[at] == nr - 1;)
 			;
 		if (at == ~0U)
@@ -331,12 +341,13 @@ int sets_search(const struct sets_wanted *wanted)
 	} else {
 		failed = search_all(wanted);
 	}
+	if (wanted->list)
+		return failed;
 	if (isatty(STDERR_FILENO))
 		fputs("\r\033[K", stderr);
-	printf("exhaustive: %u sets, %llu orders, %llu given up as the same as another, %llu choices, %llu outcomes, %llu cut off, %u sets not to the end, reduction %s, %.1f s\n",
-	       searched, total.schedules, total.asleep, total.choices,
-	       total.outcomes, total.cut_off, given_up,
-	       exhaustive_full || !accesses_seen ? "none" :
-	       accesses_loose ? "loose" : "sleep sets", seconds() - began);
+	printf("exhaustive: %u sets, %.0f orders, %llu lived to the end, %llu given up as the same as another, %llu states, %llu choices, %llu outcomes, %llu circles, %llu cut off, %u sets not to the end, reduction %s, %.1f s\n",
+	       searched, total.orders, total.lived, total.same, total.states,
+	       total.choices, total.outcomes, total.circles, total.cut_off,
+	       given_up, reductions[exhaustive_reduction], seconds() - began);
 	return failed;
 }

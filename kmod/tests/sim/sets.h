@@ -9,6 +9,7 @@
  * struct sets_wanted - what is asked for
  * @length: operations of a set
  * @few: only partial, whole, read, flush and cut
+ * @list: print the sets, and search none
  * @part: of @parts: every @parts-th set, from this one on
  * @parts: their number
  * @most: give up a set behind so many orders; 0: never
@@ -19,7 +20,7 @@
  */
 struct sets_wanted {
 	unsigned int length;
-	bool few;
+	bool few, list;
 	unsigned int part, parts;
 	sim_u64 most;
 	const char *set, *mode, *scenario, *with;

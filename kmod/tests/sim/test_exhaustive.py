@@ -9,10 +9,16 @@ from lab.plugins import extent
 from sim.programs import CLEAN, USAGE, VIOLATION, build_once, build_with_fault, sim
 
 PROGRAM = "sim-accesses"
-# Sets that are small enough to be searched without any reduction: mode, operations.
-COMPARED = [("pad", "partial"), ("coalesce", "partial"), ("coalesce", "partial partial"), ("pad", "partial cut"),
-            ("coalesce", "whole flush"), ("pad", "read whole"), ("coalesce", "fua cut"),
-            extent.only_all("the other sets are of all that has no orders by the ten thousand", "report", "mode partial")]
+# Sets that are small enough to be searched without any reduction: mode, operations, what is out of the ordinary.
+COMPARED = [("pad", "partial", "error"), ("coalesce", "partial", "nothing"), ("coalesce", "partial partial", "nothing"),
+            ("coalesce", "partial partial", "no-memory"), ("coalesce", "whole flush", "nothing"),
+            ("coalesce", "partial partial cut", "nothing"), ("report", "mode partial", "nothing"),
+            ("pad", "read whole", "nothing"), ("coalesce", "partial suspend", "nothing"),
+            *(extent.only_all("these have thousands of orders", *row) for row in (
+                ("pad", "partial partial", "error"), ("pad", "partial whole cut", "nothing"),
+                ("pad", "partial discard", "nothing"), ("coalesce", "zeroes read", "nothing"),
+                ("pad", "partial read", "nothing")))]
+REDUCTIONS = {"states": (), "copies of no world": ("--replay",), "sleep sets": ("--sleep",), "none": ("--full",)}
 # Each fault, and a set that finds it, with what is out of the ordinary.
 FOUND = [("touch-joins-write", "pad", "partial fua", "nothing"), ("range-overtakes-read", "pad", "partial whole", "nothing"),
          ("read-not-pinned", "coalesce", "partial read", "nothing"), ("fua-held", "coalesce", "fua cut", "nothing"),
@@ -37,7 +43,7 @@ def search(out, *options, expect=CLEAN):
 def covered(output):
     """Return the figures of the line of the coverage, by what they count."""
     line = re.search(r"^exhaustive: (.*)$", output, re.M)[1]
-    names = "sets not to the end|sets|orders|choices|outcomes|cut off"
+    names = "sets not to the end|sets|orders|states|choices|outcomes|cut off"
     return {name: int(number) for number, name in re.findall(rf"(\d+) ({names})", line)}
 
 
@@ -53,11 +59,8 @@ def test_no_order_of_two_operations_breaks_a_promise(searching):
 
 @pytest.mark.parametrize("circumstance", ["error", "no-memory"])
 def test_nor_does_one_in_which_any_one_request_or_allocation_fails(searching, circumstance):
-    """A slice of the larger sets in make check; in make check-all each is searched to its end."""
-    most = [] if extent.everything() else ["--most", 500]
-    figures = covered(search(searching, "--few", "--exhaustive=2", "--with", circumstance, *most))
-    assert figures["sets"] == 28 and figures["cut off"] == 0
-    assert not figures["sets not to the end"] or not extent.everything()
+    figures = covered(search(searching, "--few", "--exhaustive=2", "--with", circumstance))
+    assert figures["sets"] == 28 and figures["sets not to the end"] == figures["cut off"] == 0
 
 
 @pytest.mark.parametrize("circumstance,mode,operations", WITH)
@@ -67,26 +70,44 @@ def test_what_is_out_of_the_ordinary_has_outcomes_of_its_own(searching, circumst
     assert usual != other and len(usual) == len(other) == 1
 
 
-@pytest.mark.parametrize("mode,operations", COMPARED)
-def test_the_reduction_leaves_out_no_outcome(searching, mode, operations):
-    found = {option: search(searching, "--mode", mode, "--set", operations, *option) for option in [(), ("--full",)]}
-    assert outcomes(found[()]) == outcomes(found[("--full",)])
-    assert covered(found[()])["orders"] <= covered(found[("--full",)])["orders"]
-    assert not any(covered(output)["sets not to the end"] for output in found.values())
+@pytest.mark.parametrize("mode,operations,circumstance", COMPARED)
+def test_the_reduction_leaves_out_no_outcome(searching, mode, operations, circumstance):
+    """And by states each order is counted, though few of them are lived."""
+    found = {name: search(searching, "--mode", mode, "--set", operations, "--with", circumstance, *options)
+             for name, options in REDUCTIONS.items()}
+    figures = {name: covered(output) for name, output in found.items()}
+    assert not any(each["sets not to the end"] or each["cut off"] for each in figures.values())
+    assert len({tuple(outcomes(output)) for output in found.values()}) == 1
+    assert figures["states"]["orders"] == figures["copies of no world"]["orders"] == figures["none"]["orders"]
+    assert figures["sleep sets"]["orders"] <= figures["none"]["orders"]
 
 
-def test_a_reduction_that_leaves_out_too_much_is_noticed(searching):
-    """Taken for readings, writes of two steps never depend on each other."""
-    reduced, loose = (search(searching, "--mode", "coalesce", "--set", "partial partial", *option)
-                      for option in [(), ("--loose",)])
-    assert outcomes(reduced) != outcomes(loose)
+@pytest.mark.parametrize("mode,operations,options", [("coalesce", "partial partial", ["--sleep"]), ("pad", "partial read", [])])
+def test_a_reduction_that_leaves_out_too_much_is_noticed(searching, mode, operations, options):
+    """Taken for readings, writes of two steps never depend on each other; without what was read, states are too few."""
+    reduced, loose = (outcomes(search(searching, "--mode", mode, "--set", operations, *options, *more))
+                      for more in [(), ("--loose",)])
+    assert reduced != loose
 
 
 def test_no_order_of_a_known_race_breaks_a_promise(searching):
-    """Of the larger ones a slice; without --most each is searched to its end."""
-    status, output = sim(searching, "--scenario", "all", "--most", 300, program=PROGRAM)
+    """Of the larger ones a slice in make check; in make check-all each is searched to its end."""
+    most = [] if extent.everything() else ["--most", 1000]
+    status, output = sim(searching, "--scenario", "all", *most, program=PROGRAM)
     assert status == CLEAN, output[-4000:]
-    assert covered(output)["sets"] == 11 and covered(output)["cut off"] == 0
+    figures = covered(output)
+    assert figures["sets"] == 11 and figures["cut off"] == 0
+    assert not figures["sets not to the end"] or not extent.everything()
+
+
+def test_a_search_can_be_broken_off(searching):
+    figures = covered(search(searching, "--mode", "pad", "--set", "partial partial", "--most", 20))
+    assert figures["sets not to the end"] == 1
+
+
+def test_all_sets_are_listed_as_they_can_be_asked_for(searching):
+    names = search(searching, "--few", "--exhaustive=2", "--list").splitlines()
+    assert len(names) == len(set(names)) == 28 and "partial cut in mode coalesce" in names
 
 
 def test_parts_have_all_sets_once(searching):

@@ -478,6 +478,17 @@ static unsigned int number_of(const struct world_op *op)
 		op - plan->op : NOTED - 1;
 }
 
+/* In a search a write of the plan has the same tag in each order. */
+static u64 tag_of(const struct request *request)
+{
+	u64 next = world_count.writes;
+
+	if (machine_is_search() && request->number < NOTED - 1)
+		return request->number;
+	world_count.writes++;
+	return machine_is_search() ? NOTED + next : next;
+}
+
 static void request_send(struct user *user, const struct world_op *op)
 {
 	struct request *request = kzalloc(sizeof(*request), GFP_NOIO);
@@ -488,7 +499,8 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->user = user;
 	request->op = *op;
 	request->began_ns = machine_now();
-	request->requests = drive_count()->requests;
+	/* How long it waits makes no two states of a search. */
+	request->requests = machine_is_search() ? 0 : drive_count()->requests;
 	user->requests = request->requests;
 	request->times = world.times;
 	request->ended = ~0U;
@@ -502,8 +514,7 @@ static void request_send(struct user *user, const struct world_op *op)
 	request->bio->bi_private = request;
 	request->bio->bi_end_io = request_end;
 	if (op->kind != OP_READ && op->kind != OP_FLUSH)
-		request->tag = machine_is_search() ? request->number :
-						     world_count.writes++;
+		request->tag = tag_of(request);
 	if (has_data(op))
 		give_memory(request);
 	else
@@ -571,15 +582,12 @@ static bool floods(const struct user *user)
 
 /*
  * In a search, a user or the administrator has ended. Behind the last one there are
- * no more orders to search: only the power can still go.
+ * no more orders to search, unless the power can still go.
  */
 static void part_ends(void)
 {
-	if (--world.parts || !machine_is_search())
-		return;
-	if (world.plan->power)
-		machine_stop("cut");
-	machine_explore(false);
+	if (!--world.parts && !world.plan->power)
+		machine_explore(false);
 }
 
 static void user_main(void *argument)
@@ -612,7 +620,9 @@ static void user_main(void *argument)
 	world.calm |= !user->number;
 	world.users--;
 	part_ends();
-	wake_up(&world.wait);
+	/* In a search, a wake-up for nothing would be one more step. */
+	if (!machine_is_search() || !world.users)
+		wake_up(&world.wait);
 }
 
 static const char * const mode_names[] = { "report", "pad", "coalesce" };
@@ -1219,6 +1229,9 @@ void world_main(void *argument)
 	if (plan->reboot)
 		reboot();
 	wait_event(world.wait, !world.users);
+	/* What is held is written until the power goes, which it does at any time. */
+	if (plan->power)
+		machine_sleep("the power", ~0ULL);
 	finish();
 	remove_all();
 	machine_stop("done");

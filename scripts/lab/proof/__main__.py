@@ -80,6 +80,8 @@ PARTS = {part.name: part for part in (
          {"DM_ALIGN_MODEL_FULL": 1}, r"^model: (.*)$"),
     Part("lives", "lives of the engine itself on virtual time, added up over all runs of these sources", ("make", "sim"),
          {"SIM_SECONDS": 3600}, r"^sim: (.*)$"),
+    Part("orders", "all orders of any three operations on two neighbouring blocks, and of four of the commonest",
+         ("make", "sim-exhaustive"), figures=r"^orders: (.*)$"),
     Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
          "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
     Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",

@@ -291,6 +291,13 @@ void dm_submit_bio_remap(struct bio *clone, struct bio *bio)
 	submit_bio_noacct(bio ? bio : clone);
 }
 
+/* Wake who suspends the device; a search has nobody wake up only to look and wait. */
+static void wake_suspend(struct mapped_device *md)
+{
+	if (!machine_is_search() || !(md->in_flight || md->readers))
+		wake_up(&md->wait);
+}
+
 static void io_put(struct dm_io *io)
 {
 	struct mapped_device *md = io->md;
@@ -304,7 +311,7 @@ static void io_put(struct dm_io *io)
 	kfree(io);
 	/* As the kernel does: behind the end of its last bio a device may be freed. */
 	md->in_flight--;
-	wake_up(&md->wait);
+	wake_suspend(md);
 	if (bio->bi_opf & REQ_PREFLUSH && bio->bi_iter.bi_size && !status) {
 		/* The flush is done: now the data. */
 		bio->bi_opf &= ~REQ_PREFLUSH;
@@ -462,7 +469,7 @@ static void dm_submit(struct bio *bio)
 	md->in_flight++;
 	process(md, bio);
 	md->readers--;
-	wake_up(&md->wait);
+	wake_suspend(md);
 }
 
 static void deferred_work(struct work_struct *work)
@@ -645,7 +652,8 @@ int shim_md_suspend(struct mapped_device *md)
 		}
 		shim_wait_prepare(&md->wait);
 		if (md->in_flight || md->readers)
-			shim_wait_sleep(&md->wait, machine_now() + 10000000);
+			shim_wait_sleep(&md->wait, machine_is_search() ? ~0ULL :
+					machine_now() + 10000000);
 		shim_wait_finish(&md->wait);
 	}
 	md->suspended = true;

@@ -22,6 +22,8 @@ static bool begin(struct machine_timer *timer)
 static void end(struct machine_timer *timer)
 {
 	timer->running = NULL;
+	if (machine_is_search())
+		machine_wake_for(timer);
 	if (!timer->again)
 		return;
 	timer->again = false;
@@ -72,7 +74,9 @@ static int stop(struct machine_timer *timer)
 		machine_fail("a timer is deleted %s", machine_atomic());
 	machine_timer_clear(timer);
 	while (timer->running || timer->raised) {
-		machine_sleep(timer, machine_now() + 1000);
+		/* A search does not poll. */
+		machine_sleep(timer, machine_is_search() ? ~0ULL :
+					     machine_now() + 1000);
 		/* It may have been set again. */
 		was |= !!timer->place;
 		machine_timer_clear(timer);

@@ -45,6 +45,7 @@ static void forget(wait_queue_head_t *queue, const struct thread *thread)
 		return;
 	for (queue->nr--; i < queue->nr; i++)
 		queue->thread[i] = queue->thread[i + 1];
+	queue->thread[queue->nr] = NULL;
 }
 
 void shim_wait_finish(wait_queue_head_t *queue)
@@ -95,6 +96,11 @@ void wake_up(wait_queue_head_t *queue)
 void wake_up_all(wait_queue_head_t *queue)
 {
 	wake(queue, true);
+}
+
+void shim_wake_one(wait_queue_head_t *queue)
+{
+	wake(queue, false);
 }
 
 bool wq_has_sleeper(wait_queue_head_t *queue)
@@ -276,6 +282,8 @@ void rcu_read_unlock(void)
 	for (i = 0; reader[i].thread != current; i++)
 		;
 	reader[i] = reader[--nr_readers];
+	reader[nr_readers].thread = NULL;
+	reader[nr_readers].generation = 0;
 	/* A reader that leaves orders nothing. */
 	machine_bare_point();
 	wake_queued(&left, true);

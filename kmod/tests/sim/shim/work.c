@@ -24,6 +24,8 @@ struct workqueue_struct {
 static LIST_HEAD(queues);
 static struct workqueue_struct *system_wq;
 static unsigned int most_workers, nr_workers;
+/* In a search: workers that were woken or started, and have taken no item yet. */
+static unsigned int nr_ready;
 static wait_queue_head_t idle, ended;
 
 /* What runs now, who runs it, and whether the item's memory was freed meanwhile. */
@@ -123,9 +125,12 @@ static void run_item(struct workqueue_struct *wq, struct work_struct *work)
 	for (i = 0; running[i].work != work || running[i].func != func; i++)
 		;
 	running[i] = running[--nr_running];
+	running[nr_running].work = NULL;
+	running[nr_running].func = NULL;
 	wq->running--;
 	wake_up_all(&ended);
-	wake_up(&idle);
+	if (!machine_is_search())
+		wake_up(&idle);
 }
 
 /* Have a search choose between the queues that have an item. */
@@ -188,13 +193,18 @@ static bool have_item(void)
 	return false;
 }
 
+static void kick_others(void);
+
 static void rescuer(void *argument)
 {
 	struct workqueue_struct *wq = argument;
 	struct work_struct *work;
 
-	while ((work = take_of(wq)))
+	while ((work = take_of(wq))) {
 		run_item(wq, work);
+		if (machine_is_search())
+			kick_others();
+	}
 	wq->rescues = false;
 	wake_up_all(&ended);
 }
@@ -204,9 +214,17 @@ static void worker(void *unused);
 /* Have an item run: by an idle worker, a new one, or the rescuer. */
 static void kick(struct workqueue_struct *wq)
 {
+	/* In a search it can take any item: more of them would be the same. */
+	if (machine_is_search() && nr_ready)
+		return;
 	if (idle.nr) {
-		wake_up(&idle);
+		nr_ready++;
+		if (machine_is_search())
+			shim_wake_one(&idle);
+		else
+			wake_up(&idle);
 	} else if (nr_workers < most_workers) {
+		nr_ready++;
 		nr_workers++;
 		machine_start(CONTEXT_TASK, "worker", worker, NULL);
 	} else if (wq->rescuer && !wq->rescues) {
@@ -224,8 +242,34 @@ static void kick_others(void)
 	struct workqueue_struct *wq;
 
 	list_for_each_entry(wq, &queues, list)
-		if (!idle.nr && find_in(wq))
+		if ((!idle.nr || machine_is_search()) && find_in(wq))
 			kick(wq);
+}
+
+/*
+ * A worker of a search: between two items others can go on, and it wakes up for an
+ * item only.
+ */
+static void worker_searched(void)
+{
+	struct workqueue_struct *wq;
+	struct work_struct *work;
+
+	for (;;) {
+		nr_ready--;
+		work = take_any(&wq);
+		if (work) {
+			kick_others();
+			run_item(wq, work);
+		}
+		if (have_item() && !nr_ready) {
+			nr_ready++;
+			machine_yield();
+			continue;
+		}
+		shim_wait_prepare(&idle);
+		shim_wait_sleep(&idle, ~0ULL);
+	}
 }
 
 static void worker(void *unused)
@@ -233,6 +277,8 @@ static void worker(void *unused)
 	struct workqueue_struct *wq;
 	struct work_struct *work;
 
+	if (machine_is_search())
+		worker_searched();
 	for (;;) {
 		work = take_any(&wq);
 		if (work) {

@@ -23,6 +23,8 @@ typedef struct wait_queue_head {
 void init_waitqueue_head(wait_queue_head_t *queue);
 void wake_up(wait_queue_head_t *queue);
 void wake_up_all(wait_queue_head_t *queue);
+/* Wake who has waited longest. */
+void shim_wake_one(wait_queue_head_t *queue);
 bool wq_has_sleeper(wait_queue_head_t *queue);
 
 void shim_wait_prepare(wait_queue_head_t *queue);
