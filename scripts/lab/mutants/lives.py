@@ -31,6 +31,7 @@ SLICES: tuple[Slice, ...] = (
     ("scenes", "pct", 1, 8))
 # Of what kind a violation is: the first pattern that its words match.
 VIOLATIONS = (
+    ("scenes", r"^scene "),
     ("content of sectors", r"a read found|after a cut, what|torn sector|which is not the target's"),
     ("never ends", r"^hang|waited for|are held for|is not over|never|waits for"),
     ("ledger and status", r"ledger|status|counts|table line"),

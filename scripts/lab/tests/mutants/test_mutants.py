@@ -134,7 +134,8 @@ def test_each_function_of_the_engine_has_a_mutant():
 @pytest.mark.parametrize("words,kind", [
     ("a read found what it must not: sector 4 has 0", "content of sectors"), ("the ledger has reads 3, and there were 2",
      "ledger and status"), ("hang: no thread can go on, and requests have not ended", "never ends"),
-    ("12 bytes of memory leak", "memory"), ("nothing like it", "other")])
+    ("12 bytes of memory leak", "memory"), ("scene times: the drive gets request 0", "scenes"),
+    ("nothing like it", "other")])
 def test_violations_have_kinds(words, kind):
     assert lives.kind_of_violation(words) == kind
 
