@@ -496,6 +496,8 @@ void hold_leave(struct align_block *block)
 		atomic_dec(&block->single.at->blocks.nr_idle);
 	else
 		atomic_dec(&block->single.at->blocks.nr_resting);
+	/* Pairs with the first smp_rmb() in hold_is_quiet(): it ends later. */
+	smp_mb__after_atomic();
 }
 
 /* Take a block out of HELD, for the caller to start. Lock held. */

@@ -21,6 +21,8 @@ BARRIERS = {
                           "if (!atomic_add_return_relaxed(-1, &range->io->blockers))")],
     # A block is counted as resting behind all that its rest does with work and timer.
     "rest-mb": [("hold.c", "\tsmp_mb__before_atomic();\n", "")],
+    # A block is no longer counted as resting before it holds nothing any more.
+    "leave-mb": [("hold.c", "\tsmp_mb__after_atomic();\n", "")],
     # The counts of what is held, failed and rests are read in the order in which blocks leave them.
     "quiet-rmb-held": [("hold.c", "\tsmp_rmb();\n\trest = ", "\trest = ")],
     "quiet-rmb-idle": [("hold.c", "\tsmp_rmb();\n\trest += ", "\trest += ")],
@@ -43,6 +45,7 @@ IN_LITMUS = {
 IN_LIVES = {"parts-relaxed": (2000, "none")}
 
 NOT_FOUND = {
+    "leave-mb": "the clock and the lock, between the two stores, are full barriers here, which the kernel's are not",
     "blockers-relaxed": "the locks of the shards, under which the count falls and the range was registered, order the same",
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",
     "quiet-rmb-after": "cancel_work_sync(), which comes next, is a full barrier",

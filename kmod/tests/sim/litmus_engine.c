@@ -152,8 +152,6 @@ static void end_block(void)
 
 	spin_lock_irq(&shard->lock);
 	hold_leave(&ends.block);
-	/* The order that hold_is_quiet() counts on: no barrier of the engine makes it. */
-	smp_wmb();
 	hold_end(&ends.block);
 	spin_unlock_irq(&shard->lock);
 }
