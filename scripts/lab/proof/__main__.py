@@ -76,8 +76,6 @@ PARTS = {part.name: part for part in (
           "DM_ALIGN_STRESS_SECONDS": 60}),
     Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
          r"^\w+ +\d+ .* (?:ok|BROKEN)$", ("userspace",)),
-    Part("model", "every state of a model of the engine, up to three requests in flight", (*PYTEST, "kmod/tests/model"),
-         {"DM_ALIGN_MODEL_FULL": 1}, r"^model: (.*)$"),
     Part("lives", "lives of the engine itself on virtual time, added up over all runs of these sources", ("make", "sim"),
          {"SIM_SECONDS": 3600}, r"^sim: (.*)$"),
     Part("orders", "all orders of any three operations on two neighbouring blocks, and of four of the commonest",
