@@ -1010,13 +1010,17 @@ static void hold_wait_quiet(struct align_target *at)
  * the engine's own, which ends when they are written. Nobody else waits for that
  * flush: it may be kept in front of the device until a resume. Without it, for
  * want of memory, postsuspend waits for held blocks by itself.
+ *
+ * A device without openers gets none: it may be about to be removed, and then
+ * device-mapper frees it without a wait for bios, which this one would outlive.
  */
 void hold_presuspend(struct align_target *at)
 {
 	struct bio *bio;
 
 	hold_stop(at, HOLD_STOPPED_SUSPEND);
-	if (!READ_ONCE(at->blocks.nr_held))
+	if (!READ_ONCE(at->blocks.nr_held) ||
+	    !disk_openers(dm_disk(at->node->md)))
 		return;
 	bio = bio_alloc(dm_disk(at->node->md)->part0, 0,
 			REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,

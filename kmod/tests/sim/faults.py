@@ -190,6 +190,8 @@ SCENES = {
     "nowait": ("block.c", "\t\t\tif (block_holds_up(block) ||\n\t\t\t    block_goes_first", "\t\t\tif (block_goes_first"),
     "sleeps": ("notify.c", "static void sleep_done(struct align_waiter *waiter)\n{\n\tending_put(&endings[ALIGN_SLEEP]);\n",
                "static void sleep_done(struct align_waiter *waiter)\n{\n"),
+    "removal": ("hold.c", " ||\n\t    !disk_openers(dm_disk(at->node->md)))\n\t\treturn;\n\tbio = bio_alloc",
+                ")\n\t\treturn;\n\tbio = bio_alloc"),
     "refusals": ("target.c", "message \\\"%.64s%s%.64s\\\": %s", "message \\\"%.64s%s%.1s\\\": %s"),
     "cache": ("target.c", "\tif (READ_ONCE(at->mode) != ALIGN_REPORT)\n\t\tnode_sees_cache(at->node);\n", ""),
     "no memory": ("node.c", "\t\tmutex_unlock(&nodes_lock);\n\t\treturn -ENOMEM;\n",

@@ -875,6 +875,19 @@ static void sleeps(void)
 	stage_close();
 }
 
+/* A device that holds something is removed: it is written, and nothing comes behind. */
+static void removal(void)
+{
+	unsigned int first = stage_at(4), second = stage_at(8);
+
+	stage_open(2, 400, 64);
+	act_write(first, 1);
+	act_write(second, 1);
+	stage_remove();
+	MUST(stage_medium(first), stage.content[first]);
+	MUST(stage_medium(second), stage.content[second]);
+}
+
 /* What a message that is refused leaves in the log. */
 static void refusals(void)
 {
@@ -1180,7 +1193,7 @@ static const struct {
 	{ "younger fails", younger_fails }, { "unreadable", unreadable },
 	{ "suspends", suspends }, { "slow suspend", slow_suspend },
 	{ "forgotten", forgotten }, { "gate", gate }, { "nowait", nowait },
-	{ "sleeps", sleeps }, { "refusals", refusals }, { "cache", cache },
+	{ "sleeps", sleeps }, { "removal", removal }, { "refusals", refusals }, { "cache", cache },
 	{ "no memory", no_memory }, { "border", border },
 	{ "long write", long_write },
 	{ "crowd", crowd },

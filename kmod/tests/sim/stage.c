@@ -151,7 +151,7 @@ static void wait_acts(void)
 		act_wait(acts[i]);
 }
 
-static void remove_device(void)
+void stage_remove(void)
 {
 	u64 began;
 
@@ -180,7 +180,7 @@ void stage_close(void)
 				     stage.scene, stage.start + at,
 				     stage_medium(at),
 				     stage.content[at]);
-	remove_device();
+	stage_remove();
 	must_log_nothing();
 }
 

@@ -68,6 +68,8 @@ void stage_open(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks);
 /* Compare its content with what was written, and remove it. */
 void stage_close(void);
+/* Remove it as it is. */
+void stage_remove(void);
 /* Device sector where block @nr begins, the first whole one being 0. */
 unsigned int stage_at(unsigned int nr);
 /* What a sector of the device has on the drive. */

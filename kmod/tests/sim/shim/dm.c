@@ -707,6 +707,9 @@ void shim_md_remove(struct mapped_device *md)
 		md->suspended = true;
 		each_target(md, postsuspend);
 	}
+	/* Without openers the kernel waits for no bio here. */
+	if (md->in_flight)
+		machine_fail("a device is removed with a bio in flight");
 	table_destroy(md->live);
 	table_destroy(md->inactive);
 	destroy_workqueue(md->wq);
