@@ -143,6 +143,7 @@ FOCUS = {
     "empty-while-frozen": "quiet",
     "freeze-without-quiet": "quiet",
     "held-for-who-sends-no-flush": "layer",
+    "hold-after-stop": "gate",
     "over-stays": "reads",
     "read-bytes-twice": "memory",
     "read-counts-twice": "memory",

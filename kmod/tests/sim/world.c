@@ -765,7 +765,7 @@ static unsigned int count_known(struct mapped_device *md)
 	const struct align_target *at = shim_md_target(md)->private;
 
 	/* No point: others do not go on meanwhile. */
-	return at->blocks.nr.counter - count_held(md);
+	return at->blocks.nr.counter - at->blocks.nr_held;
 }
 
 /* What a suspended device holds rests: none of it is taken to be written. */

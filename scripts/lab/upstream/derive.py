@@ -23,8 +23,8 @@ LIST = "dm-devel@lists.linux.dev"
 
 # Of the module's folder, what a kernel tree does not have.
 DROPPED = {"compat.h", "compat_probes.c", "version.c"}
-# Of kunit's, the suite of the kernel's own interfaces, which says nothing of the target.
-DROPPED_SUITE = "interfaces"
+# Of kunit's, the suites of the kernel's own interfaces, which say nothing of the target.
+DROPPED_SUITES = ("interfaces", "disks")
 
 REWRITES = {
     "kmod/target.c": (
@@ -174,7 +174,7 @@ def _objects(folder, pattern):
 
 
 def _without_dropped(text):
-    return "\n".join(line for line in text.split("\n") if DROPPED_SUITE not in line)
+    return "\n".join(line for line in text.split("\n") if not any(suite in line for suite in DROPPED_SUITES))
 
 
 def _kunit_names(text):
@@ -186,7 +186,7 @@ def _kunit_names(text):
 
 def suites():
     """Return the files of kunit/ that the series has."""
-    return [path for path in sorted((REPO / "kunit").glob("*.[ch]")) if not path.name.startswith(DROPPED_SUITE)]
+    return [path for path in sorted((REPO / "kunit").glob("*.[ch]")) if not path.name.startswith(DROPPED_SUITES)]
 
 
 def files(symbols):

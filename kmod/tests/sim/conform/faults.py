@@ -160,7 +160,7 @@ FAULTS = {
     "list-is-a-stack": ("list_of_bios_keeps_their_order", [
         ("include/linux/bio.h", "\tlist->tail = more->tail;\n", "")]),
     "plug-is-kept": ("plug_is_flushed_when_its_task_sleeps", [
-        ("shim/wait.c", "\tmight_sleep();\n\tshim_flush_plug(true);\n\tmachine_sleep", "\tmight_sleep();\n\tmachine_sleep")]),
+        ("shim/wait.c", "\tmight_sleep();\n\tshim_flush_plug(true);\n\tshim_work", "\tmight_sleep();\n\tshim_work")]),
     "plug-is-kept-in-a-wait": ("plug_is_flushed_when_its_task_sleeps", [
         ("shim/wait.c", "\tshim_flush_plug(true);\n\tfor (i = 0;", "\tfor (i = 0;"),
         ("shim/wait.c", "\t\t\tsleep_on(queue, until_ns);\n", "\t\t\tmachine_sleep(queue, until_ns);\n")]),
