@@ -21,4 +21,10 @@
  */
 #define ALIGN_DEFAULT_HOLD_MS	500
 
+/*
+ * log2 of the bytes of a region: blocks of two regions do not share a lock (shard.h),
+ * and are not read or written together.
+ */
+#define ALIGN_REGION_SHIFT	26
+
 #endif

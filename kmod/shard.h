@@ -9,9 +9,6 @@
 
 #include "align.h"
 
-/* log2 of the bytes of a region. */
-#define ALIGN_REGION_SHIFT	26
-
 static inline u64 shard_region(const struct align_target *at, u64 number)
 {
 	return number >> (ALIGN_REGION_SHIFT - SECTOR_SHIFT -

@@ -35,6 +35,7 @@ BARRIERS = {
 
 IN_LITMUS = {
     "gate-rmb": "engine: gate and mode",
+    "leave-mb": "engine: a failed block ends",
     "node-mb": "engine: node and opener",
     "pieces-relaxed": "engine: the pieces of a write",
     "quiet-rmb-held": "engine: a failed block ends",
@@ -45,7 +46,6 @@ IN_LITMUS = {
 IN_LIVES = {"parts-relaxed": (2000, "none")}
 
 NOT_FOUND = {
-    "leave-mb": "the clock and the lock, between the two stores, are full barriers here, which the kernel's are not",
     "blockers-relaxed": "the locks of the shards, under which the count falls and the range was registered, order the same",
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",
     "quiet-rmb-after": "cancel_work_sync(), which comes next, is a full barrier",

@@ -376,7 +376,7 @@ static void hang(void)
 		machine_sleep("the drive hangs", until);
 }
 
-/* In a search, requests have one order, whatever the order in which they came. */
+/* Sort the requests of a search by sector: when they came makes no two states. */
 static bool comes_before(const struct bio *bio, const struct bio *other)
 {
 	if (bio->bi_iter.bi_sector != other->bi_iter.bi_sector)

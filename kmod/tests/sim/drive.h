@@ -28,7 +28,7 @@ struct drive_count {
 #define DRIVE_OP(op)	(1U << (op))
 
 /**
- * struct drive_orders - what somebody who plays a scene asks of the drive
+ * struct drive_orders - what a scene asks of the drive
  * @seen: room for DRIVE_SEEN requests, which drive_seen() returns; NULL: none are kept
  * @waits: operations, as bits, whose requests stay in the drive, not done
  * @fails: operations, as bits, that fail in @first and the @nr sectors from there

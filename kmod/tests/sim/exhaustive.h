@@ -27,9 +27,9 @@
  * @orders: orders that there are, as far as they were searched: those that were given
  *	up count with all that follow; by sleep sets, those that were lived
  * @lived: orders that were lived to their end
- * @same: those that were given up where they became the same as another
+ * @same: orders that were given up where they became the same as another
  * @states: states in which there was a choice
- * @circles: those that have come back to a state of their own
+ * @circles: orders that have come back to a state of their own
  * @choices: choices with more than one candidate
  * @cut_off: orders that were longer than can be followed
  * @given_up: there are more orders than were asked for

@@ -468,10 +468,6 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (world_region_sectors != FIXING_REGION_SECTORS) {
-		puts("the forecast has regions of another size");
-		return 1;
-	}
 	pristine = malloc(bytes);
 	memcpy(pristine, __start_sim_data, bytes);
 	for (i = 0; i < traces && !count.differences; i++)

@@ -31,7 +31,7 @@ struct interrupt {
  * @timers: all timers that are set
  * @interrupts: pending ones: hard, soft
  * @now: virtual time
- * @early: how often time has gone on while somebody could
+ * @early: how often time has gone on while a thread could
  * @explored: orders are searched
  * @nr_pieces: pieces of memory that were allocated
  * @allocated: bytes of memory in use
@@ -63,7 +63,7 @@ struct machine_result machine_go_on(void);
  * struct machine_piece - an allocation, as a search has them: no memory is used twice
  * @at: its first byte
  * @bytes: its size
- * @used: it has not been freed
+ * @used: the allocation has not been freed
  */
 struct machine_piece {
 	const char *at;

@@ -19,8 +19,8 @@ extern char __start_sim_data[], __stop_sim_data[];
 static char *pristine;
 
 /*
- * Copy all static data. ASan keeps zones between variables that nobody may touch, a copy of
- * which does no harm.
+ * Copy all static data, with the zones between variables that ASan forbids to touch: a copy
+ * of them does no harm.
  */
 static void __attribute__((no_sanitize("address", "undefined"), noinline))
 copy_data(char *to, const char *from)

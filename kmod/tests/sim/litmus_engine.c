@@ -81,7 +81,7 @@ void litmus_engine_begin(void)
 	pinned.pins = 1;
 	memset(buffer, 0, sizeof(buffer));
 	memset(copy, 0, sizeof(copy));
-	/* As many parts as nobody ends: the write itself does not end here. */
+	/* More parts than are ended: the write itself does not end here. */
 	atomic_set(&io.parts, 3);
 	atomic_set(&io.pieces, 2);
 	for (i = 0; i < ARRAY_SIZE(piece); i++) {

@@ -35,7 +35,7 @@ size_t nr_devices;
 struct cpu cpus[MACHINE_CPUS];
 struct queue hard, soft;
 struct thread host;
-/* Where a run of a search ends, if it ends while nobody runs. */
+/* Where a run of a search ends, if no thread runs then. */
 static jmp_buf host_end;
 static bool ended;
 static char failure[1024];
@@ -228,7 +228,7 @@ void machine_switch(void)
 {
 	struct thread *next;
 
-	/* A search chooses while nobody runs, so that all stacks are at rest. */
+	/* A search chooses while no thread runs, so that all stacks are at rest. */
 	if (options.strategy == STRATEGY_SEARCH && machine_current != &host) {
 		go_to(&host);
 		return;

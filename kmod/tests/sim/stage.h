@@ -23,7 +23,7 @@
  * @border: number of the first block of the next region
  * @start: first sector of the device on the drive
  * @scene: name of the scene
- * @content: what each sector of the device has
+ * @content: contents of the device's sectors, or STAGE_OPEN
  */
 struct stage {
 	const struct world_plan *plan;
@@ -41,7 +41,7 @@ extern struct stage stage;
 /**
  * struct act - a request
  * @place: how it is to be placed, and on whose account
- * @ended: it has ended, with @status
+ * @ended: the request has ended, with @status
  */
 struct act {
 	struct bio bio;

@@ -32,8 +32,8 @@ sim_u64 states_hash(const struct world_plan *plan);
 /**
  * struct state - a state that was seen
  * @hash: its hash
- * @orders: orders that lead on from it, once all were searched
- * @done: they were
+ * @orders: number of orders that lead on from the state, if @done
+ * @done: all orders that lead on were searched
  */
 struct state {
 	sim_u64 hash;

@@ -7,6 +7,7 @@
 #include "block_state.h"
 #include "drive.h"
 #include "shard.h"
+#include "op_flags.h"
 #include "shim.h"
 #include "traced.h"
 
@@ -45,21 +46,6 @@ static void request_end(struct bio *bio)
 	wake_up(&trace.wait);
 }
 
-static blk_opf_t op_flags(enum world_op_kind kind)
-{
-	static const blk_opf_t of_kind[OP_KINDS] = {
-		[OP_READ] = REQ_OP_READ,
-		[OP_WRITE] = REQ_OP_WRITE,
-		[OP_FUA] = REQ_OP_WRITE | REQ_FUA | REQ_SYNC,
-		[OP_FLUSH] = REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,
-		[OP_FLUSH_FUA] = REQ_OP_WRITE | REQ_PREFLUSH | REQ_FUA,
-		[OP_DISCARD] = REQ_OP_DISCARD,
-		[OP_ZEROES] = REQ_OP_WRITE_ZEROES,
-	};
-
-	return of_kind[kind];
-}
-
 static void request_send(const struct world_op *op)
 {
 	struct bio *bio = kmalloc(sizeof(*bio) + sizeof(struct bio_vec),
@@ -67,7 +53,7 @@ static void request_send(const struct world_op *op)
 	void *data = NULL;
 
 	bio_init(bio, dm_disk(trace.md)->part0, (struct bio_vec *)(bio + 1), 1,
-		 op_flags(op->kind));
+		 op_kind_flags(op->kind));
 	bio->bi_iter.bi_sector = op->first;
 	if (op->kind == OP_DISCARD || op->kind == OP_ZEROES) {
 		bio->bi_iter.bi_size = op->nr << SECTOR_SHIFT;

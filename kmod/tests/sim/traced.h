@@ -18,7 +18,7 @@ enum traced_pace {
  * struct traced - a trace and its world
  * @plan: the drive, the device and the requests; no events, no faults
  * @ns: time of each request, since the start
- * @pace: what a request waits for, beside its time
+ * @pace: end that a request waits for, beside its time
  * @overdue_ns: receives how much longer than ALIGN_KNOWN_MS a block was known
  * @ledger: receives the counters, in the order of ledger_table.h
  */

@@ -14,6 +14,7 @@
 #include "drive.h"
 #include "figures.h"
 #include "media.h"
+#include "op_flags.h"
 #include "oracle.h"
 #include "scenes.h"
 #include "shard.h"
@@ -402,17 +403,7 @@ void world_target_ended(struct bio *bio)
 
 static blk_opf_t op_flags(const struct world_op *op)
 {
-	static const blk_opf_t of_kind[OP_KINDS] = {
-		[OP_READ] = REQ_OP_READ,
-		[OP_WRITE] = REQ_OP_WRITE,
-		[OP_FUA] = REQ_OP_WRITE | REQ_FUA | REQ_SYNC,
-		[OP_FLUSH] = REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,
-		[OP_FLUSH_FUA] = REQ_OP_WRITE | REQ_PREFLUSH | REQ_FUA,
-		[OP_DISCARD] = REQ_OP_DISCARD,
-		[OP_ZEROES] = REQ_OP_WRITE_ZEROES,
-	};
-
-	blk_opf_t opf = of_kind[op->kind] | (op->nowait ? REQ_NOWAIT : 0);
+	blk_opf_t opf = op_kind_flags(op->kind) | (op->nowait ? REQ_NOWAIT : 0);
 
 	/* The block layer takes them off for a device without a cache. */
 	return world.plan->layer ? opf & ~(REQ_PREFLUSH | REQ_FUA) : opf;

@@ -71,8 +71,8 @@ enum world_event {
  *	one ends; 0: there is none
  * @has_twin: that target is there in this world
  * @border: where the second target of the device's table begins; 0: there is none
- * @linear: that one is a linear target
- * @files: devices have files in sysfs, and somebody reads them
+ * @linear: the second target of the table is a linear one
+ * @files: devices have files in sysfs, and a task reads them
  * @mode: 0 report, 1 pad, 2 coalesce
  * @max_blocks: the table argument
  * @hold_ms: the table argument

@@ -199,7 +199,7 @@ static void hold_less(struct fixing *f)
 /* Tell whether two neighbours are of one region: others are not joined. */
 static bool same_region(const struct fixing *f, uint64_t a, uint64_t b)
 {
-	uint32_t blocks = FIXING_REGION_SECTORS / align_block_sectors(&f->g);
+	uint32_t blocks = (1U << ALIGN_REGION_SHIFT) / f->g.physical;
 
 	return a / blocks == b / blocks;
 }

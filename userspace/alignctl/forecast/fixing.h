@@ -42,12 +42,6 @@ struct fixing_figures {
 
 struct fixing;
 
-/*
- * Sectors of a region of the target, at whose borders held neighbours are not
- * written together: ALIGN_REGION_SHIFT in kmod/shard.h.
- */
-#define FIXING_REGION_SECTORS	(1U << 17)
-
 /* Return the default of the table argument max_blocks. */
 uint32_t fixing_max_blocks(const struct align_geometry *g);
 
