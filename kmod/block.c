@@ -918,8 +918,9 @@ static void blocks_expire(struct work_struct *work)
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, shard_expire(&blocks->shard[i]));
+	/* A block that became known meanwhile has queued the work, for later. */
 	if (left < MAX_JIFFY_OFFSET)
-		queue_delayed_work(blocks->jobs.wq, &blocks->expire, left);
+		mod_delayed_work(blocks->jobs.wq, &blocks->expire, left);
 }
 
 /* Evict known blocks, the oldest first, until at most @max blocks are left. */

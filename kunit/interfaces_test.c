@@ -488,6 +488,31 @@ static void delayed_work_comes_when_its_time_is_over(struct kunit *test)
 	destroy_workqueue(s->wq);
 }
 
+static void delayed_work_can_be_moved(struct kunit *test)
+{
+	struct scene *s = scene_with_queue(test, 0);
+	unsigned long begun;
+	bool was;
+
+	INIT_DELAYED_WORK(&s->delayed, delayed_runs);
+	s->expires = jiffies + 2;
+	KUNIT_EXPECT_FALSE(test, mod_delayed_work(s->wq, &s->delayed, 2));
+	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->begins) == 1));
+	begun = jiffies;
+	queue_delayed_work(s->wq, &s->delayed, FAR);
+	s->expires = jiffies + 2;
+	was = mod_delayed_work(s->wq, &s->delayed, 2);
+	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->begins) > 1));
+	/* It was in the queue once, so it comes once. */
+	let_pass();
+	if (!is_late(begun)) {
+		KUNIT_EXPECT_TRUE(test, was);
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->begins), 2);
+	}
+	cancel_delayed_work_sync(&s->delayed);
+	destroy_workqueue(s->wq);
+}
+
 static void delayed_work_that_queues_itself_can_be_cancelled(struct kunit *test)
 {
 	struct scene *s = scene_with_queue(test, 0);
@@ -1513,6 +1538,7 @@ static struct kunit_case interfaces_cases[] = {
 	KUNIT_CASE(cancel_work_sync_takes_an_item_off_its_queue),
 	KUNIT_CASE(work_that_queues_itself_can_be_cancelled),
 	KUNIT_CASE(delayed_work_comes_when_its_time_is_over),
+	KUNIT_CASE(delayed_work_can_be_moved),
 	KUNIT_CASE(delayed_work_that_queues_itself_can_be_cancelled),
 	KUNIT_CASE(completion_counts),
 	KUNIT_CASE(completion_lets_one_pass),

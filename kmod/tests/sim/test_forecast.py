@@ -38,8 +38,10 @@ WRONG = {
     "crowd-is-not-told": ("f->figures.crowded = true;", ""),
     "eviction-is-not-told": ("f->figures.evicted = true;", ""),
 }
-# Of the engine: names of FAULTS that change no content.
-OF_THE_ENGINE = ["ledger-not-superseded", "range-keeps-known", "fua-held"]
+# Of the engine: faults that change no content.
+OF_THE_ENGINE = {**{name: FAULTS[name] for name in ("ledger-not-superseded", "range-keeps-known", "fua-held")},
+                 # As it was: a block that becomes known while others are forgotten puts those off that are left.
+                 "known-longer": [("block.c", "\t\tmod_delayed_work(", "\t\tqueue_delayed_work(")]}
 
 
 def forecast(out, *options):
@@ -58,11 +60,11 @@ def test_the_forecast_is_what_the_engine_counts(compared):
     status, output = forecast(compared, "--seed", FIRST, "--traces", TRACES)
     assert status == CLEAN, output[-4000:]
     words = re.search(r"^sim-forecast: (\d+) traces, (\d+) requests, (\d+) figures exact, (\d+) in bounds, 0 differences; "
-                      r"(\d+) runs exact untimed, (\d+) timed, of which (\d+) ", output, re.M)
-    traces, requests, exact, bounds, untimed, timed, overdue = map(int, words.groups())
+                      r"(\d+) runs exact untimed, (\d+) timed$", output, re.M)
+    traces, requests, exact, bounds, untimed, timed = map(int, words.groups())
     assert traces == TRACES and requests > 40 * traces and exact > 10 * traces and bounds > traces
     # Each fifth trace is of one of these ways, and runs in two modes; not all of them are crowded.
-    assert untimed > traces / 5 and timed > traces / 5 and overdue < timed / 100
+    assert untimed > traces / 5 and timed > traces / 5
 
 
 @pytest.mark.parametrize("fault", WRONG)
@@ -80,8 +82,9 @@ def test_a_wrong_rule_of_the_forecast_shows(compared, linux, tmp_path, fault):
 
 @pytest.mark.parametrize("fault", OF_THE_ENGINE)
 def test_an_engine_that_counts_otherwise_shows(compared, linux, tmp_path, fault):
-    out = build_with_changes(compared, linux, tmp_path, FAULTS[fault], "forecast")
-    status, output = forecast(out, "--seed", FIRST, "--traces", FEW)
+    out = build_with_changes(compared, linux, tmp_path, OF_THE_ENGINE[fault], "forecast")
+    # A touch must come in the while for which a block is known too long.
+    status, output = forecast(out, "--seed", FIRST, "--traces", 3 * FEW if fault == "known-longer" else FEW)
     assert status == VIOLATION, output[-500:]
 
 

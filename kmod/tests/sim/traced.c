@@ -84,20 +84,6 @@ static bool shard_rests(const struct align_shard *shard)
 	return true;
 }
 
-/* Note for how long too long what a shard knows has been known. */
-static void note_overdue(const struct align_shard *shard)
-{
-	u64 age = msecs_to_jiffies(ALIGN_KNOWN_MS), over;
-	const struct align_block *block;
-
-	list_for_each_entry(block, &shard->known, list) {
-		if (!time_after(jiffies, block->since + (unsigned long)age))
-			continue;
-		over = (jiffies - block->since - age) * NSEC_PER_JIFFY;
-		trace.traced->overdue_ns = max(trace.traced->overdue_ns, over);
-	}
-}
-
 /* What a touch has completed is written behind its end. */
 static bool is_settled(void)
 {
@@ -123,17 +109,14 @@ static void send_all(void)
 {
 	static const struct world_op flush = { .kind = OP_FLUSH };
 	const struct traced *traced = trace.traced;
-	const struct align_target *at = shim_md_target(trace.md)->private;
 	u64 start = machine_now();
-	unsigned int i, shard;
+	unsigned int i;
 
 	for (i = 0; i < traced->plan.nr_ops; i++) {
 		u64 ns = start + traced->ns[i];
 
 		if (machine_now() < ns)
 			machine_sleep("the time of the next request", ns);
-		for (shard = 0; shard < ALIGN_SHARDS; shard++)
-			note_overdue(&at->blocks.shard[shard]);
 		request_send(&traced->plan.op[i]);
 		keep_pace(traced->pace);
 	}

@@ -19,14 +19,12 @@ enum traced_pace {
  * @plan: the drive, the device and the requests; no events, no faults
  * @ns: time of each request, since the start
  * @pace: end that a request waits for, beside its time
- * @overdue_ns: receives how much longer than ALIGN_KNOWN_MS a block was known
  * @ledger: receives the counters, in the order of ledger_table.h
  */
 struct traced {
 	struct world_plan plan;
 	sim_u64 ns[WORLD_OPS];
 	enum traced_pace pace;
-	sim_u64 overdue_ns;
 	sim_u64 ledger[128];
 };
 

@@ -43,6 +43,9 @@ FAULTS = {
         ("shim/work.c", "if (work->work.pending || work->work.disabled)", "if (work->work.pending)")]),
     "delayed-work-comes-at-once": ("delayed_work_comes_when_its_time_is_over", [
         ("shim/work.c", "(jiffies + delay) * NSEC_PER_JIFFY", "jiffies * NSEC_PER_JIFFY")]),
+    "moved-delayed-work-stays": ("delayed_work_can_be_moved", [
+        ("shim/work.c", "\twas = work->work.pending;\n\tif (timer->place)", "\twas = work->work.pending;\n\tif (was)\n"
+         "\t\treturn true;\n\tif (timer->place)")]),
     # Completions, wait queues and sleeping locks.
     "completion-is-a-flag": ("completion_counts", [
         ("shim/wait.c", "\tcompletion->done++;\n", "\tcompletion->done = 1;\n")]),

@@ -346,12 +346,10 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 	return true;
 }
 
-bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
-			unsigned long delay)
+/* Queue an item that is not queued. */
+static void delay_work(struct workqueue_struct *wq, struct delayed_work *work,
+		       unsigned long delay)
 {
-	machine_point();
-	if (work->work.pending || work->work.disabled)
-		return false;
 	work->work.pending = true;
 	work->wq = wq;
 	if (!delay)
@@ -359,7 +357,39 @@ bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
 	else
 		machine_timer_set(&work->timer.timer,
 				  (jiffies + delay) * NSEC_PER_JIFFY);
+}
+
+bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+			unsigned long delay)
+{
+	machine_point();
+	if (work->work.pending || work->work.disabled)
+		return false;
+	delay_work(wq, work, delay);
 	return true;
+}
+
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+		      unsigned long delay)
+{
+	struct machine_timer *timer = &work->timer.timer;
+	bool was;
+
+	machine_point();
+	/* What a timer that was raised does comes first, as in the kernel. */
+	while (timer->raised || timer->running) {
+		machine_yield();
+		machine_point();
+	}
+	if (work->work.disabled)
+		return false;
+	was = work->work.pending;
+	if (timer->place)
+		machine_timer_clear(timer);
+	else if (was)
+		list_del(&work->work.entry);
+	delay_work(wq, work, delay);
+	return was;
 }
 
 bool schedule_work(struct work_struct *work)

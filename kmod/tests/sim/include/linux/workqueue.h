@@ -46,6 +46,8 @@ void destroy_workqueue(struct workqueue_struct *wq);
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work);
 bool queue_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
 			unsigned long delay);
+bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
+		      unsigned long delay);
 bool schedule_work(struct work_struct *work);
 bool cancel_work_sync(struct work_struct *work);
 bool cancel_delayed_work_sync(struct delayed_work *work);
