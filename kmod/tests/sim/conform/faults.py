@@ -25,7 +25,8 @@ FAULTS = {
     "no-rescuer": ("queue_for_reclaim_goes_on_while_workers_sleep", [
         ("shim/work.c", "wq->rescuer = flags & WQ_MEM_RECLAIM;", "wq->rescuer = false;")]),
     "rescuer-comes-once": ("requeued_work_goes_on_while_workers_sleep", [
-        ("shim/work.c", "\t\t\tkick_others();\n", "\t\t\tif (!wq)\n\t\t\t\tkick_others();\n")]),
+        ("shim/work.c", "\t\t\tkick_others();\n\t\t\trun_item(wq, work);\n\t\t\tcontinue;\n",
+         "\t\t\tif (!wq)\n\t\t\t\tkick_others();\n\t\t\trun_item(wq, work);\n\t\t\tcontinue;\n")]),
     "one-worker": ("work_that_sleeps_holds_up_no_other", [
         ("shim/work.c", "\t} else if (nr_workers < most_workers) {", "\t} else if (!nr_workers) {"),
         ("shim/work.c", "wq->rescuer = flags & WQ_MEM_RECLAIM;", "wq->rescuer = false;")]),
@@ -89,7 +90,8 @@ FAULTS = {
     "lock-leaves-interrupts-off": ("locks_turn_interrupts_off_and_on", [
         ("shim/lock.c", "\trelease(lock);\n\tmachine_current->irqs_off = false;\n", "\trelease(lock);\n")]),
     "interrupt-holds-nothing-off": ("spin_lock_is_held_by_one", [
-        ("shim/lock.c", "\tmachine_current->irqs_off = true;\n\tspin_lock(lock);\n}\n", "\tspin_lock(lock);\n}\n")]),
+        ("shim/lock.c", "\tmachine_current->irqs_off = true;\n\ttake(lock, __builtin_return_address(0));\n}\n",
+         "\ttake(lock, __builtin_return_address(0));\n}\n")]),
     # Timers.
     "timer-in-a-hard-interrupt": ("timer_fires_in_a_soft_interrupt", [
         ("shim/timer.c", ".context = CONTEXT_SOFTIRQ", ".context = CONTEXT_HARDIRQ")]),
