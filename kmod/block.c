@@ -536,8 +536,12 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	return TOUCH_TAKEN;
 }
 
-/* Whether a range that comes now has to wait for the block. Lock held. */
-static bool block_holds_up(const struct align_block *block)
+/*
+ * Whether a range that comes now has to wait for the block. One that was @seen not
+ * to wait, under the same locks, does not, though the block may be over by now.
+ * Lock held.
+ */
+static bool block_holds_up(const struct align_block *block, bool seen)
 {
 	switch (block->state) {
 	case BLOCK_IS_KNOWN:
@@ -548,11 +552,11 @@ static bool block_holds_up(const struct align_block *block)
 		 * emptied is, before the next one. What could not be written
 		 * is given up by whoever overwrites it.
 		 */
-		return !block->failed && hold_is_over(block);
+		return !block->failed && !seen && hold_is_over(block);
 	case BLOCK_IS_WAIT:
 		/* The same, if it has no touches and is only held. */
 		return !list_empty(&block->touches) || block->waiting ||
-		       hold_is_over(block);
+		       (!seen && hold_is_over(block));
 	default:
 		return true;
 	}
@@ -589,10 +593,8 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		for (block = block_at_or_above(&at->blocks.shard[i], first);
 		     block && block->number <= last;
 		     block = block_following(block))
-			/* Whether it is over may change in a moment. */
-			if (block_holds_up(block) ||
-			    block_goes_first(block, op) ||
-			    (block->state == BLOCK_IS_WAIT && block->held))
+			if (block_holds_up(block, false) ||
+			    block_goes_first(block, op))
 				return true;
 	}
 	return false;
@@ -660,12 +662,15 @@ static void block_note_over(struct align_block *block)
 static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
 	enum req_op op = bio_op(io->bio);
+	/* The sender has asked blocks_would_wait(). */
+	bool seen = io->bio->bi_opf & REQ_NOWAIT;
 	struct align_block *block, *next;
 
 	for (block = block_at_or_above(shard, io->range[0].first);
 	     block && block->number <= io->range[0].last; block = next) {
 		next = block_following(block);
-		if (block_holds_up(block) || block_goes_first(block, op)) {
+		if (block_holds_up(block, seen) ||
+		    block_goes_first(block, op)) {
 			block->waiting++;
 			atomic_inc(&io->blockers);
 			if (block->state == BLOCK_IS_HELD)
@@ -703,7 +708,8 @@ static void range_place(struct align_io *io, const struct shard_span *span,
  * blocks_add_range - register io->range
  * @io: the write, with the blocks in its range[0] and the sectors filled in
  *
- * Called with the locks of the blocks' shards held.
+ * Called with the locks of the blocks' shards held. A REQ_NOWAIT write comes here
+ * only behind a blocks_would_wait() under the same locks, and never waits.
  *
  * Return: true if it may go down now. Otherwise io->job is queued when it may.
  */

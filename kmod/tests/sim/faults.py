@@ -19,7 +19,7 @@ FAULTS = {
     "touch-overtakes-range": [("block.c", "\t\t\tif (!block->waiting) {\n", "\t\t\tif (true) {\n")],
     "range-overtakes-touch": [("block.c", "return !list_empty(&block->touches) || block->waiting ||",
                                "return block->waiting ||")],
-    "range-passes-over": [("block.c", "\t\treturn !block->failed && hold_is_over(block);\n", "\t\treturn false;\n")],
+    "range-passes-over": [("block.c", "\t\treturn !block->failed && !seen && hold_is_over(block);\n", "\t\treturn false;\n")],
     "touch-joins-write": [("block.c", "\t\tcase BLOCK_IS_READ:\n\t\t\tif (!block->waiting)",
                            "\t\tcase BLOCK_IS_READ:\n\t\tcase BLOCK_IS_WRITE:\n\t\t\tif (!block->waiting)"),
                           ("block.c", "\t\tcase BLOCK_IS_WRITE:\n\t\tcase BLOCK_IS_PASS:\n\t\t\tlist_add",
@@ -117,6 +117,7 @@ FAULTS = {
                             "\tqueue_work(jobs->wq, &job->work);\n}\n\n"
                             "void job_queue_now(struct align_jobs *jobs, struct align_job *job)\n{\n")],
     # Faults that the simulation has found, as they were.
+    "nowait-waits": [("block.c", "bool seen = io->bio->bi_opf & REQ_NOWAIT;", "bool seen = false;")],
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
     "drop-does-not-wait": [("hold.c", "\tsynchronize_rcu();\n", "")],
@@ -188,7 +189,7 @@ SCENES = {
                      "\tif (!wait_event_timeout(at->blocks.quiet,\n\t\t\t\t   hold_is_quiet"),
     "forgotten": ("block.c", "\tblocks_shrink(&at->blocks, 0);\n\thold_forget(at);\n", "\tblocks_shrink(&at->blocks, 0);\n"),
     "gate": ("gate.c", "\tif (ret)\n\t\tgate->given_up = true;\n\treturn ret;\n", "\treturn 0;\n"),
-    "nowait": ("block.c", "\t\t\tif (block_holds_up(block) ||\n\t\t\t    block_goes_first", "\t\t\tif (block_goes_first"),
+    "nowait": ("block.c", "\t\t\tif (block_holds_up(block, false) ||\n\t\t\t    block_goes_first", "\t\t\tif (block_goes_first"),
     "sleeps": ("notify.c", "static void sleep_done(struct align_waiter *waiter)\n{\n\tending_put(&endings[ALIGN_SLEEP]);\n",
                "static void sleep_done(struct align_waiter *waiter)\n{\n"),
     "removal": ("hold.c", " ||\n\t    !disk_openers(dm_disk(at->node->md)))\n\t\treturn;\n\tbio = bio_alloc",

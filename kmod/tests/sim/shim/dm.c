@@ -392,11 +392,7 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 		submit_bio_noacct(&tio->clone);
 		return taken;
 	case DM_MAPIO_SUBMITTED:
-		/*
-		 * Whether a held block is over may change behind the target's
-		 * look at that, where others go on meanwhile.
-		 */
-		if (opf & REQ_NOWAIT && !ended && machine_is_calm())
+		if (opf & REQ_NOWAIT && !ended)
 			machine_fail("a request that must not wait, op %u at %llu, does",
 				     opf & REQ_OP_MASK, bio->bi_iter.bi_sector);
 		return taken;
