@@ -623,7 +623,8 @@ static bool hold_is_retried(const struct align_block *block)
 
 /*
  * Take the failed block that waits longest, and those behind it in the list that
- * are its neighbours, for one request; at most BLOCKS_BATCH. Lock held.
+ * are its neighbours, whether it is their time or not, for one request; at most
+ * BLOCKS_BATCH. Lock held.
  */
 static void hold_retry(struct align_target *at, struct align_block *block,
 		       struct list_head *started)
@@ -635,7 +636,7 @@ static void hold_retry(struct align_target *at, struct align_block *block,
 	u64 next = block->number;
 
 	list_for_each_entry_safe_from(block, tmp, &shard->failed, list) {
-		if (!max-- || block->number != next || !hold_is_retried(block))
+		if (!max-- || block->number != next)
 			break;
 		hold_take(block, started);
 		next++;
@@ -726,6 +727,15 @@ static bool hold_take_next(struct align_target *at, struct list_head *started)
 	return true;
 }
 
+/* Return the jiffies until @ms are over since a block rests, or failed. Lock held. */
+static unsigned long hold_left_of(const struct align_block *block,
+				  unsigned int ms)
+{
+	unsigned long end = block->since + msecs_to_jiffies(ms);
+
+	return time_after(end, jiffies) ? end - jiffies : 0;
+}
+
 /* Return the jiffies until a block of a shard is due, or MAX_JIFFY_OFFSET. */
 static unsigned long hold_left(struct align_blocks *blocks,
 			       struct align_shard *shard)
@@ -734,16 +744,15 @@ static unsigned long hold_left(struct align_blocks *blocks,
 	struct align_block *block;
 
 	spin_lock_irq(&shard->lock);
-	if (!list_empty(&shard->failed))
-		left = msecs_to_jiffies(HOLD_RETRY_MS);
+	block = list_first_entry_or_null(&shard->failed, struct align_block,
+					 list);
+	if (block)
+		left = hold_left_of(block, HOLD_RETRY_MS);
 	block = list_first_entry_or_null(&shard->held, struct align_block,
 					 list);
-	if (block) {
-		unsigned long end = block->since +
-			msecs_to_jiffies(READ_ONCE(blocks->hold_ms));
-
-		left = min(left, time_after(end, jiffies) ? end - jiffies : 0);
-	}
+	if (block)
+		left = min(left, hold_left_of(block,
+					      READ_ONCE(blocks->hold_ms)));
 	spin_unlock_irq(&shard->lock);
 	return left;
 }

@@ -180,6 +180,7 @@ SCENES = {
                   "\tbitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);\n"),
     "reads": ("overlay.c", "if (sectors < stop - start)", "if (sectors <= stop - start)"),
     "degraded": ("hold.c", "\tblocks->said_degraded = nr;\n", ""),
+    "retries": ("hold.c", "\t\tleft = hold_left_of(block, HOLD_RETRY_MS);", "\t\tleft = msecs_to_jiffies(HOLD_RETRY_MS);"),
     "younger fails": ("hold.c", "\t\tif (seq > waiter->seq)\n\t\t\tcontinue;\n", ""),
     "unreadable": ("run.c", "\t\tif (!align_io_is_zeroes(touch->io))\n\t\t\tledger_add",
                    "\t\tif (touch->io)\n\t\t\tledger_add"),
