@@ -78,7 +78,7 @@ void block_add_to_bio(struct align_block *block, struct bio *bio);
 /* hold.c */
 bool hold_allowed(const struct align_target *at, const struct bio *bio);
 void hold_start(struct align_target *at, unsigned int why);
-void hold_stop(struct align_target *at, unsigned int why);
+bool hold_stop(struct align_target *at, unsigned int why);
 int hold_empty(struct align_target *at, unsigned long timeout,
 	       unsigned int state);
 void hold_presuspend(struct align_target *at);

@@ -945,16 +945,21 @@ int hold_empty(struct align_target *at, unsigned long timeout,
  * hold_stop - hold no touch from now on, and begin to write held blocks
  * @at: the target
  * @why: HOLD_STOPPED_...
+ *
+ * Return: whether blocks are held that may be written.
  */
-void hold_stop(struct align_target *at, unsigned int why)
+bool hold_stop(struct align_target *at, unsigned int why)
 {
 	struct align_blocks *blocks = &at->blocks;
+	bool writes;
 
 	spin_lock_irq(&blocks->lock);
 	blocks->stopped |= why;
 	WRITE_ONCE(blocks->holding, false);
+	writes = blocks->nr_held && !hold_is_frozen(blocks);
 	spin_unlock_irq(&blocks->lock);
 	hold_kick(at);
+	return writes;
 }
 
 /**

@@ -97,10 +97,10 @@ static void sleep_done(struct align_waiter *waiter)
 }
 
 /*
- * Let an ending wait for what a target holds. targets_lock held. Return: false if
- * that is nothing, or cannot be written.
+ * Let an ending wait for what a target holds, if that is something and can be
+ * written. targets_lock held.
  */
-static bool ending_ask(enum align_ending which, struct align_target *at)
+static void ending_ask(enum align_ending which, struct align_target *at)
 {
 	struct align_waiter *waiter = &at->blocks.endings[which];
 	struct ending *ending = &endings[which];
@@ -108,27 +108,28 @@ static bool ending_ask(enum align_ending which, struct align_target *at)
 	waiter->done = ending->done;
 	/* Before, as the waiter may be done at once. */
 	atomic_inc(&ending->left);
-	if (hold_ask(at, waiter) > 0)
-		return true;
-	atomic_dec(&ending->left);
-	return false;
+	if (hold_ask(at, waiter) <= 0)
+		atomic_dec(&ending->left);
 }
 
-/* Let no target hold anything. Return: whether one has begun to write for that. */
+/*
+ * Let no target hold anything. Return: whether one has begun to write for that; it
+ * may have written all before it is asked.
+ */
 static bool ending_begin(enum align_ending which)
 {
 	struct align_target *at;
-	bool asked = false;
+	bool writes = false;
 
 	mutex_lock(&targets_lock);
 	endings[which].begun = true;
 	/* All before the first is asked: one may lie on another. */
 	list_for_each_entry(at, &targets, all)
-		hold_stop(at, endings[which].why);
+		writes |= hold_stop(at, endings[which].why);
 	list_for_each_entry(at, &targets, all)
-		asked |= ending_ask(which, at);
+		ending_ask(which, at);
 	mutex_unlock(&targets_lock);
-	return asked;
+	return writes;
 }
 
 /* Return the jiffies left of @ms when every target has written, or failed to; or 0. */
