@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Deliberate faults of the engine, each a change of a copy of its sources that a simulation must find.
 
-FAULTS has, by name, the changes: (file of kmod/, the text that is there, and what takes its place). RARE are those that
-show in one of a hundred lives or fewer, FOCUS those for which lives are about one thing (sim --focus).
+FAULTS has, by name, the changes: (file of kmod/, the text that is there, and what takes its place). FOCUS are
+those for which lives are about one thing (sim --focus), BY_PRIORITY those that threads find that run by priorities (sim
+--strategy pct), as chance keeps none of them waiting long enough.
 """
 
 FAULTS = {
@@ -134,7 +135,7 @@ FAULTS = {
     "read-counts-twice": [("overlay.c", "\telse\n\t\tledger_inc(at->ledger, reads);\n", "\tledger_inc(at->ledger, reads);\n")],
 }
 
-RARE = {"drop-does-not-wait"}
+BY_PRIORITY = {"drop-does-not-wait"}
 
 FOCUS = {
     "allocation-leaks": "allocations",

@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from lab.plugins import extent
-from sim.faults import FAULTS, FOCUS, RARE, SCENES
+from sim.faults import BY_PRIORITY, FAULTS, FOCUS, SCENES
 from sim.programs import (
     CLEAN,
     HERE,
@@ -68,16 +68,11 @@ def test_a_life_goes_its_way_without_a_bad_access(tmp_path, linux):
     assert status == CLEAN, output[-8000:]
 
 
-def faults():
-    """Return the faults that are found, each with the lives in which it must show."""
-    return [*((name, 2000) for name in sorted(FAULTS.keys() - RARE)),
-            *(extent.only_all("frequent faults are found", name, 20000) for name in sorted(RARE))]
-
-
-@pytest.mark.parametrize("fault,lives", faults())
-def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault, lives):
+@pytest.mark.parametrize("fault", sorted(FAULTS))
+def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault):
     out = build_with_fault(built, linux, tmp_path, fault)
-    status, output = sim(out, "--seed", 1, "--lives", lives, "--focus", FOCUS.get(fault, "none"))
+    status, output = sim(out, "--seed", 1, "--lives", 2000, "--focus", FOCUS.get(fault, "none"),
+                         "--strategy", "pct" if fault in BY_PRIORITY else "random")
     assert status not in (CLEAN, USAGE), output[-500:]
 
 
@@ -133,7 +128,7 @@ def test_all_of_the_target_is_simulated_but_what_is_named(linux):
 
 
 def test_what_is_said_of_faults_is_of_faults_that_there_are():
-    assert FAULTS.keys() >= RARE | FOCUS.keys()
+    assert FAULTS.keys() >= BY_PRIORITY | FOCUS.keys()
 
 
 @pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""], ["--focus", "x"], ["--strategy", "x"]])
