@@ -23,15 +23,17 @@ FILE = OUT / "proof" / "lives.json"
 # Lives of a call of the program: what a run that is broken off loses, some seconds.
 SLICE = 2000
 FIRST = 1
+# Sources of the other programs beside the simulation.
+OTHER_PROGRAMS = ("litmus*", "forecast*", "traced*")
 LAST_LINE = re.compile(r"^sim: (\d+) operations, (\d+) cuts, (\d+) violations, \d+ operations/s$", re.MULTILINE)
 
 
-def key_of_the_sources():
-    """Return a digest of all that decides what a life is."""
+def key_of_the_sources(without=()):
+    """Return a digest of all that decides what a life is, but the files whose names match one of @without."""
     folders = (REPO / "kmod", REPO / "kmod/tests/sim", REPO / "kmod/tests/sim/shim")
     files = [path for folder in folders for path in sorted(folder.glob("*.[ch]"))]
     files += sorted((REPO / "kmod/tests/sim/include").rglob("*.h"))
-    return kept.digest(*files)
+    return kept.digest(*(path for path in files if not any(path.match(name) for name in (*OTHER_PROGRAMS, *without))))
 
 
 def recorded():

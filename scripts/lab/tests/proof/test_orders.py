@@ -74,7 +74,7 @@ def test_what_is_not_complete_is_not_clean(here):
 
 def test_other_sources_begin_anew(here, monkeypatch):
     search(here())
-    monkeypatch.setattr(orders, "key_of_the_sources", lambda: "other sources")
+    monkeypatch.setattr(orders, "key_of_the_sources", lambda without: "other sources")
     search(here())
     assert len(here.calls()) == 3 and list(json.loads(orders.FILE.read_text())) == ["other sources"]
 
