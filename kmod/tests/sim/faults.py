@@ -167,6 +167,7 @@ FOCUS = {
 SCENES = {
     "times": ("hold.c", "time_after_eq(jiffies, other->since + half)", "time_after_eq(jiffies + half, other->since)"),
     "full requests": ("hold.c", "\t\tother = block_before(block);\n\t\tnr++;\n", "\t\tother = block_before(block);\n"),
+    "gaps": ("write.c", "\tif (blocks) {\n\t\tu32 front", "\tif (true) {\n\t\tu32 front"),
     "shorter time": ("hold.c", "\tWRITE_ONCE(at->blocks.hold_ms, ms);\n\thold_kick(at);\n",
                      "\tWRITE_ONCE(at->blocks.hold_ms, ms);\n"),
     "pressure": ("hold.c", "if (resting > max - max / 4)", "if (resting > max - max / 5)"),
@@ -204,6 +205,8 @@ SCENES = {
                "\t\twhile (!taken && other == shard && block_evict(other))\n"),
     "long write": ("write.c", "split.run_sectors - 1));", "split.run_sectors));"),
     "crowd": ("block.c", "\twhile (now > high &&\n", "\tif (now > high &&\n"),
+    "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
+    "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),
     "late reboot": ("hold.c", "\tWRITE_ONCE(reboot_over, true);\n", "\tWRITE_ONCE(reboot_over, false);\n"),
 }

@@ -77,6 +77,25 @@ static void full_requests(void)
 	stage_close();
 }
 
+/* A drive that wants no gaps in memory gets requests as long as others do. */
+static void gaps(void)
+{
+	struct queue_limits *limits = &stage.drive->queue->limits;
+
+	stage_open(1, 400, 64);
+	/* What device-mapper does not know of: it would cut the write itself. */
+	limits->max_sectors = 2 * stage.block;
+	limits->virt_boundary_mask = PAGE_SIZE - 1;
+	act_write(stage_at(4), 4 * stage.block);
+	must_see(0, REQ_OP_WRITE, stage_at(4), 2 * stage.block);
+	must_see(1, REQ_OP_WRITE, stage_at(6), 2 * stage.block);
+	must_see_no(2);
+	MUST(COUNT(uncut), 0);
+	limits->virt_boundary_mask = 0;
+	limits->max_sectors = 2048;
+	stage_close();
+}
+
 /* A shorter time counts at once. */
 static void shorter_time(void)
 {
@@ -1223,7 +1242,7 @@ static const struct {
 	void (*play)(void);
 } scenes[] = {
 	{ "times", times }, { "full requests", full_requests },
-	{ "shorter time", shorter_time },
+	{ "gaps", gaps }, { "shorter time", shorter_time },
 	{ "pressure", pressure }, { "stream", stream }, { "joined", joined },
 	{ "properties", properties },
 	{ "properties of held", properties_of_held }, { "memory", memory },
@@ -1236,6 +1255,7 @@ static const struct {
 	{ "no memory", no_memory }, { "border", border },
 	{ "long write", long_write },
 	{ "crowd", crowd },
+	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

@@ -7,6 +7,10 @@
 
 struct world_plan;
 
+/* Scenes of scenes_files.c. */
+void scene_files(void);
+void scene_lost_files(void);
+
 void scenes_play(const struct world_plan *plan, struct gendisk *drive);
 
 #endif

@@ -36,6 +36,9 @@ EQUIVALENT: dict[str, str] = {
         "next_held() goes past blocks in front of the read: align_overlap() starts behind their end",
     "overlay.c: overlay_map_read: if (sectors < stop - start) => if (sectors != stop - start)":
         "no more sectors can be pinned than the read has",
+    "overlay.c: overlay_map_read: nr = ALIGN_FEW_PINS; stop = min(end, shard_region_end(at, start)); => stop = min(end, "
+    "shard_region_end(at, start)); nr = ALIGN_FEW_PINS;":
+        "shard_region_end() does not look at @nr",
     "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
         "block->list is empty, and a ring of two is the same from both ends",
     "run.c: spare_put: starved_wake(blocks); hold_kick(at); => hold_kick(at); starved_wake(blocks);":
@@ -50,6 +53,9 @@ EQUIVALENT: dict[str, str] = {
         "the two set fields of the bio that do not depend on each other",
     "run.c: run_go_on: bio_uninit(&run->bio); => /*bio_uninit(&run->bio);*/":
         "bio_endio() of every kernel has put the cgroup, and a bio that was only submitted has nothing else",
+    "sysfs.c: device_files: ok = files_add(files, node, epoch_show, 0, \"epoch\") && => ok = files_add(files, node, "
+    "epoch_show, -1, \"epoch\") &&":
+        "epoch_show() does not look at which",
     "target.c: align_ctr: ti->error = \"no memory for the target\"; ret = node_join(at); => ret = node_join(at); "
     "ti->error = \"no memory for the target\";":
         "node_join() does not look at ti->error",

@@ -81,28 +81,58 @@ void sysfs_remove_group(struct kobject *kobj, const struct attribute_group *grou
 	own->kobj = NULL;
 }
 
-ssize_t shim_file_read(struct gendisk *disk, char *buf)
+static ssize_t read_file(struct gendisk *disk, struct group *group,
+			 const struct attribute *file, char *buf)
 {
-	struct device *device = disk_to_dev(disk);
-	struct group *group = find_group(&device->kobj);
-	struct device_attribute *attr;
+	struct device_attribute *attr = container_of(file, struct device_attribute, attr);
 	ssize_t bytes;
 
-	if (!group || group->going || !group->nr)
-		return 0;
-	attr = container_of(group->file[machine_choose(group->nr)],
-			    struct device_attribute, attr);
 	group->readers++;
 	machine_point();
-	bytes = attr->show(device, attr, buf);
+	bytes = attr->show(disk_to_dev(disk), attr, buf);
 	machine_point();
+	if (file->mode != 0444)
+		machine_fail("file %s has mode %#o", file->name, file->mode);
 	if (bytes != -ENODEV &&
 	    (bytes <= 0 || bytes >= (ssize_t)PAGE_SIZE || buf[bytes - 1] != '\n'))
-		machine_fail("file %s is read as %ld bytes",
-			     attr->attr.name, (long)bytes);
+		machine_fail("file %s is read as %ld bytes", file->name, (long)bytes);
 	group->readers--;
 	wake_up(&left);
 	return bytes;
+}
+
+static struct group *group_of(struct gendisk *disk)
+{
+	struct group *group = find_group(&disk_to_dev(disk)->kobj);
+
+	return group && !group->going && group->nr ? group : NULL;
+}
+
+ssize_t shim_file_read(struct gendisk *disk, char *buf)
+{
+	struct group *group = group_of(disk);
+
+	if (!group)
+		return 0;
+	return read_file(disk, group, group->file[machine_choose(group->nr)], buf);
+}
+
+ssize_t shim_file_read_named(struct gendisk *disk, const char *name, char *buf)
+{
+	struct group *group = group_of(disk);
+	unsigned int i;
+
+	for (i = 0; group && i < group->nr; i++)
+		if (!strcmp(group->file[i]->name, name))
+			return read_file(disk, group, group->file[i], buf);
+	return -ENOENT;
+}
+
+unsigned int shim_nr_files(struct gendisk *disk)
+{
+	struct group *group = group_of(disk);
+
+	return group ? group->nr : 0;
 }
 
 int sysfs_emit(char *buf, const char *format, ...)
