@@ -155,6 +155,15 @@ static void load_small(struct mapped_device *md, unsigned int nr)
 	MUST(shim_md_load_targets(md, targets, nr, &error), 0);
 }
 
+/* What is measured for attestation has the offset once. */
+static void must_attest_unknown(struct dm_target *ti)
+{
+	ti->type->status(ti, STATUSTYPE_IMA, 0, text, sizeof(text));
+	if (!strstr(text, ",alignment_offset=unknown,max_blocks="))
+		machine_fail("scene %s: the target is measured as \"%s\"",
+			     stage.scene, text);
+}
+
 /* The files of a target that the live table lacks have nothing to say. */
 static void targets_that_go(void)
 {
@@ -182,6 +191,7 @@ static void targets_that_go(void)
 	MUST(read_of(md, "target1_", "mode"), (u64)-ENODEV);
 	MUST(read_of(md, "target0_", "alignment_offset") > 0, true);
 	MUST(strcmp(text, "unknown\n"), 0);
+	must_attest_unknown(shim_md_target(md));
 	MUST(read_of(md, "", "suggested_physical_block_size") > 0, true);
 	MUST(strcmp(text, "0\n"), 0);
 	shim_md_remove(md);
