@@ -103,7 +103,7 @@ def test_a_block_is_torn_in_each_way(built):
 def test_a_scene_fails_where_its_thing_is_broken(built, linux, tmp_path, scene):
     out = build_with_changes(built, linux, tmp_path, [SCENES[scene]])
     # All that is held must have been written between two steps of a removal.
-    often = ["--lives", 200, "--strategy", "pct"] if scene == "removal" else ["--lives", 40]
+    often = ["--lives", 600, "--strategy", "pct"] if scene == "removal" else ["--lives", 40]
     assert sim(out, "--seed", 1, "--focus", "scenes", *often)[0] == 1
 
 
