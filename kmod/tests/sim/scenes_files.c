@@ -6,6 +6,7 @@
 #include "node.h"
 #include "scenes.h"
 #include "stage.h"
+#include "sysfs_read.h"
 #include "world.h"
 
 #define SECTORS_OF_SMALL	64
@@ -93,7 +94,7 @@ static void must_count_rows(void)
 		gauges += rows[i].is_gauge;
 		if (rows[i].is_gauge)
 			MUST(read_of(stage.md, "baseline_", rows[i].name),
-			     (u64)-ENOENT);
+			     (u64)-ENXIO);
 		else
 			must_count("baseline_", rows[i].name,
 				   ledger_read_baseline(stage.at->ledger, i));

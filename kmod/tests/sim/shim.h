@@ -107,10 +107,6 @@ bool shim_is_clone(const struct bio *bio);
 extern bool shim_files;
 /* Read one of a disk's files into a page, if there are some. Return: as its show(). */
 ssize_t shim_file_read(struct gendisk *disk, char *buf);
-/* Read the file that has a name. Return: as its show(), or -ENOENT. */
-ssize_t shim_file_read_named(struct gendisk *disk, const char *name, char *buf);
-/* Count the files of a disk. */
-unsigned int shim_nr_files(struct gendisk *disk);
 
 /* Devices by name, for dm_get_device(). */
 void shim_disk_add(const char *name, struct gendisk *disk);

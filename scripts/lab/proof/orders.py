@@ -4,9 +4,9 @@
     python -m lab.proof.orders PROGRAM [--sets "3 4-few"] [--jobs N]
 
 PROGRAM is the simulation. "3" has all sets of three operations, "4-few" those of four of the short list. What was
-searched of the same sources (kmod/ and the simulation but its scenes) is not searched again: out/proof/orders.json keeps
-it, set by set. A break of a promise ends the run with its time line. Exit status: 0 every order of every set was searched
-and breaks none, 1 not, 2 the program could not run.
+searched of the same sources (kmod/ and the simulation, without scenes and files in sysfs) is not searched again:
+out/proof/orders.json keeps it, set by set. A break of a promise ends the run with its time line. Exit status: 0 every order
+of every set was searched and breaks none, 1 not, 2 the program could not run.
 """
 
 import argparse
@@ -23,8 +23,8 @@ from ..paths import OUT, fail, locked
 from .lives import key_of_the_sources
 
 FILE = OUT / "proof" / "orders.json"
-# A search plays none.
-SCENES = ("scenes*", "stage*")
+# What a search does without: scenes, and the files of devices.
+UNUSED = ("scenes*", "stage*", "sysfs*")
 SETS = "3 4-few"
 COUNTED = ("orders", "lived to the end", "states", "circles", "cut off", "sets not to the end")
 LAST_LINE = re.compile(r"^exhaustive: 1 sets, (.*), reduction states, ([\d.]+) s$", re.MULTILINE)
@@ -89,7 +89,7 @@ class Progress:
 
 def go_on(program, names, jobs, say=print):
     """Search what was not searched of sets; return whether that is all, and no order breaks a promise."""
-    key = key_of_the_sources(SCENES)
+    key = key_of_the_sources(UNUSED)
     kept = recorded().get(key, {})
     running, broken, progress = set(), "", Progress(len(names))
     stop = threading.Event()

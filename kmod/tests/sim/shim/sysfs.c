@@ -7,6 +7,7 @@
 
 #include "node.h"
 #include "../shim.h"
+#include "../sysfs_read.h"
 
 int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
 
@@ -125,7 +126,7 @@ ssize_t shim_file_read_named(struct gendisk *disk, const char *name, char *buf)
 	for (i = 0; group && i < group->nr; i++)
 		if (!strcmp(group->file[i]->name, name))
 			return read_file(disk, group, group->file[i], buf);
-	return -ENOENT;
+	return -ENXIO;
 }
 
 unsigned int shim_nr_files(struct gendisk *disk)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 #ifndef SHIM_ERRNO_H
 #define SHIM_ERRNO_H
-#define ENOENT		2
 #define EINTR		4
 #define EIO		5
 #define ENXIO		6
