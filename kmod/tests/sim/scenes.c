@@ -1252,13 +1252,20 @@ static const struct {
 	{ "suspends", suspends }, { "slow suspend", slow_suspend },
 	{ "forgotten", forgotten }, { "gate", gate }, { "nowait", nowait },
 	{ "sleeps", sleeps }, { "removal", removal }, { "refusals", refusals }, { "cache", cache },
-	{ "no memory", no_memory }, { "border", border },
+	{ "no memory", no_memory },
+	{ "dropped", scene_dropped }, { "starved", scene_starved },
+	{ "few pieces", scene_few_pieces },
+	{ "zeroes", scene_zeroes }, { "no stream", scene_no_stream },
+	{ "late flush", scene_late_flush }, { "frozen", scene_frozen },
+	{ "own flush", scene_own_flush }, { "many modes", scene_many_modes },
+	{ "border", border },
 	{ "long write", long_write },
 	{ "crowd", crowd },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },
+	{ "late plug", scene_late_plug },
 };
 
 void scenes_play(const struct world_plan *plan, struct gendisk *drive)

@@ -11,6 +11,18 @@ struct world_plan;
 void scene_files(void);
 void scene_lost_files(void);
 
+/* Scenes of scenes_waits.c. */
+void scene_dropped(void);
+void scene_few_pieces(void);
+void scene_frozen(void);
+void scene_late_flush(void);
+void scene_late_plug(void);
+void scene_many_modes(void);
+void scene_no_stream(void);
+void scene_own_flush(void);
+void scene_starved(void);
+void scene_zeroes(void);
+
 void scenes_play(const struct world_plan *plan, struct gendisk *drive);
 
 #endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scenes of requests that wait, and of waits that are given up: for memory, for a
+ * gate, for a drive that takes its time.
+ */
+#include "block_state.h"
+#include "scenes.h"
+#include "stage.h"
+
+#define WRITES		DRIVE_OP(REQ_OP_WRITE)
+#define READS		DRIVE_OP(REQ_OP_READ)
+#define AT_ONCE_US	40
+/* As many blocks as may be read into memory of their own, and some more. */
+#define MANY_BLOCKS	20U
+
+/* Find the @nr-th request of an operation that the drive has got. */
+static const struct drive_seen *seen_of(enum req_op op, unsigned int nr)
+{
+	const struct drive_seen *seen;
+	unsigned int i;
+
+	for (i = 0; (seen = drive_seen(i)); i++)
+		if (seen->op == op && !nr--)
+			return seen;
+	machine_fail("scene %s: the drive gets too few requests %u",
+		     stage.scene, op);
+}
+
+/* A write that is in flight fails when a part of it is given up. */
+void scene_dropped(void)
+{
+	unsigned int half = stage.block / 2;
+	struct act *slow, *act;
+
+	stage_open(2, 400, 64);
+	/* A block that is known needs no read. */
+	act_write(stage_at(4), 1);
+	stage_flush();
+	stage_waits(READS);
+	slow = act_send(REQ_OP_WRITE | REQ_FUA, stage_at(6) + 1, 1);
+	stage_rest_us(AT_ONCE_US);
+	/* Its first part is held, the rest waits for the slow one. */
+	act = act_send(REQ_OP_WRITE, stage_at(4) + half, half + 2 * stage.block);
+	stage_fails(WRITES, 4, 1);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0)),
+	     BLK_STS_IOERR);
+	stage_rest_ms(1);
+	must_log("degraded");
+	MUST(stage_message("drop_failed", NULL), 0);
+	must_log("lost: 1 held writes to the block");
+	stage_rest_ms(1);
+	must_log("no longer degraded");
+	MUST(act->ended, false);
+	stage_waits(0);
+	MUST(act_wait(slow), BLK_STS_OK);
+	MUST(act_wait(act), BLK_STS_IOERR);
+	stage_fails(0, 0, 0);
+	stage_leave_open(stage_at(4), 3 * stage.block);
+	stage_close();
+}
+
+/* Of blocks that wait for the one spare run, the first that came gets it first. */
+void scene_starved(void)
+{
+	unsigned int nr = 4, i;
+	struct act *flush;
+
+	stage_open(2, 400, 64);
+	for (i = 0; i < nr; i++)
+		act_write(stage_at(4 + 4 * i), 1);
+	shim_faults.nowait_one_in = 1;
+	stage_waits(READS);
+	flush = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+	/* All have tried. */
+	stage_rest_us(AT_ONCE_US);
+	must_see_no(1);
+	stage_waits(0);
+	MUST(act_wait(flush), BLK_STS_OK);
+	shim_faults.nowait_one_in = 0;
+	/* Behind the second, two may be woken at a time. */
+	for (i = 0; i < 2; i++)
+		MUST(seen_of(REQ_OP_READ, i)->sector,
+		     stage.start + stage_at(4 + 4 * i));
+	stage_close();
+}
+
+/* Pieces of a write for which memory lacks go down as others come back. */
+void scene_few_pieces(void)
+{
+	unsigned int nr = 8, i;
+	struct act *act;
+
+	stage_open(1, 400, 64);
+	stage.drive->queue->limits.max_sectors = stage.block;
+	shim_faults.nowait_one_in = 1;
+	stage_waits(WRITES);
+	act = act_send(REQ_OP_WRITE, stage_at(4), nr * stage.block);
+	stage_rest_us(AT_ONCE_US);
+	must_see_no(BIO_POOL_SIZE);
+	stage_waits(0);
+	MUST(act_wait(act), BLK_STS_OK);
+	for (i = 0; i < nr; i++)
+		must_have_seen(REQ_OP_WRITE, stage_at(4 + i), stage.block);
+	shim_faults.nowait_one_in = 0;
+	stage.drive->queue->limits.max_sectors = 2048;
+	stage_close();
+}
+
+/* Write-zeroes are cut by the limit of this moment. */
+void scene_zeroes(void)
+{
+	struct queue_limits *limits = &stage.drive->queue->limits;
+	unsigned int before = limits->max_write_zeroes_sectors, most, at = 10;
+
+	limits->max_write_zeroes_sectors = 8 * stage.block;
+	stage_open(1, 400, 64);
+	/* A cut may have to be at a multiple of the block size on the drive, too. */
+	for (most = 6; most > 1; most -= 2, at += 10) {
+		limits->max_write_zeroes_sectors = most * stage.block;
+		drive_forget_seen();
+		MUST(act_wait(act_send(REQ_OP_WRITE_ZEROES, stage_at(at),
+				       8 * stage.block)), BLK_STS_OK);
+		MUST_LIE(seen_of(REQ_OP_WRITE_ZEROES, 0)->nr,
+			 (most - 1) * stage.block, most * stage.block);
+	}
+	limits->max_write_zeroes_sectors = before;
+	stage_close();
+}
+
+/* A whole block waits for the next one only if that is held. */
+void scene_no_stream(void)
+{
+	unsigned int half = stage.block / 2;
+	struct act *slow, *act;
+
+	stage_open(2, 400, 64);
+	act_write(stage_at(4), half);
+	stage_waits(READS);
+	slow = act_send(REQ_OP_WRITE | REQ_FUA, stage_at(5), 1);
+	stage_rest_us(AT_ONCE_US);
+	act = act_send(REQ_OP_WRITE, stage_at(4) + half, stage.block - half + 1);
+	stage_rest_us(AT_ONCE_US);
+	must_have_seen(REQ_OP_WRITE, stage_at(4), stage.block);
+	stage_waits(0);
+	MUST(act_wait(slow) | act_wait(act), BLK_STS_OK);
+	stage_close();
+}
+
+static bool suspended;
+static unsigned int nr_done;
+
+/* Have the target suspended, as at a removal: nobody waits for its bios before. */
+static void suspend_target(void *unused)
+{
+	stage.at->ti->type->postsuspend(stage.at->ti);
+	suspended = true;
+}
+
+static void suspend_device(void *unused)
+{
+	MUST(shim_md_suspend(stage.md), 0);
+	suspended = true;
+}
+
+static void begin_suspend(void (*suspend)(void *unused))
+{
+	suspended = false;
+	machine_start(CONTEXT_TASK, "admin", suspend, NULL);
+	stage_rest_ms(1);
+	MUST(suspended, false);
+}
+
+/* A removal goes on as soon as the flushes that it waits for have ended. */
+void scene_late_flush(void)
+{
+	unsigned int i;
+
+	stage_open(2, 400, 64);
+	act_write(stage_at(4), 1);
+	stage_waits(DRIVE_OP(REQ_OP_FLUSH));
+	for (i = 0; i < 2; i++)
+		act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+	stage_rest_ms(1);
+	seen_of(REQ_OP_FLUSH, 1);
+	begin_suspend(suspend_target);
+	stage_waits(0);
+	stage_rest_ms(20);
+	MUST(suspended, true);
+	stage.at->ti->type->resume(stage.at->ti);
+	stage_close();
+}
+
+static void note_done(struct align_waiter *waiter)
+{
+	MUST(stage.at->blocks.lock.owner == machine_current, true);
+	nr_done++;
+}
+
+/* Who waits for blocks that must stay is told so under the lock, once. */
+void scene_frozen(void)
+{
+	struct align_waiter waiter = { .done = note_done };
+	unsigned int i;
+
+	stage_open(2, 1000, 64);
+	for (i = 0; i < MANY_BLOCKS; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	stage_waits(READS);
+	nr_done = 0;
+	MUST(hold_ask(stage.at, &waiter), 1);
+	begin_suspend(suspend_target);
+	stage_rest_ms(30100);
+	must_log("drive did not complete all held blocks within 30 s");
+	MUST(suspended, false);
+	MUST(nr_done, 0);
+	stage_waits(0);
+	stage_rest_ms(20);
+	MUST(suspended, true);
+	MUST(nr_done, 1);
+	MUST(waiter.failed, true);
+	MUST_LIE(stage.at->blocks.nr_held, 1, MANY_BLOCKS - 1);
+	stage.at->ti->type->resume(stage.at->ti);
+	stage_close();
+}
+
+/* The flush of a suspend is on the account of nobody, who might be throttled. */
+void scene_own_flush(void)
+{
+	stage_open(2, 400, 64);
+	act_write(stage_at(4), 1);
+	/* What is written at once needs no flush. */
+	stage_waits(READS);
+	begin_suspend(suspend_device);
+	stage_waits(0);
+	stage_rest_ms(20);
+	MUST(suspended, true);
+	MUST(seen_of(REQ_OP_FLUSH, 0)->nobodys, true);
+	MUST(shim_md_resume(stage.md), 0);
+	stage_close();
+}
+
+static unsigned int writers;
+
+static void write_some(void *number)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		act_write(stage_at(10 + 4 * (unsigned long)number), stage.block);
+	writers--;
+}
+
+/* Writes that come at the moment when the gate opens pass, or are let in. */
+void scene_many_modes(void)
+{
+	char *modes[] = { "report", "pad" };
+	unsigned long i;
+	unsigned int round;
+
+	stage_open(1, 400, 64);
+	for (round = 0; round < 20; round++) {
+		writers = 3;
+		for (i = 0; i < 3; i++)
+			machine_start(CONTEXT_TASK, "writer", write_some,
+				      (void *)i);
+		MUST(stage_message("mode", modes[round % 2]), 0);
+		stage_rest_ms(1);
+		MUST(writers, 0);
+	}
+	stage_close();
+}
+
+/* Behind the deadline of a reboot, a range passes a block that a plug has kept. */
+void scene_late_plug(void)
+{
+	unsigned int half = stage.block / 2;
+	struct blk_plug plug;
+	struct act *range;
+
+	stage_open(2, 400, 64);
+	blk_start_plug(&plug);
+	act_send(REQ_OP_WRITE, stage_at(4), half);
+	act_send(REQ_OP_WRITE, stage_at(4) + half, stage.block - half);
+	range = act_send(REQ_OP_WRITE, stage_at(4), stage.block);
+	MUST(stage.at->blocks.nr_held, 1);
+	hold_send_no_more();
+	blk_finish_plug(&plug);
+	MUST(act_wait(range), BLK_STS_OK);
+	must_see(0, REQ_OP_WRITE, stage_at(4), stage.block);
+	must_see_no(1);
+	stage_rest_ms(1);
+	MUST(stage.at->blocks.nr_held, 0);
+	MUST(atomic_read(&stage.at->blocks.nr), 0);
+	stage_close();
+}
