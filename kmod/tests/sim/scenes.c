@@ -91,6 +91,16 @@ static void gaps(void)
 	must_see(1, REQ_OP_WRITE, stage_at(6), 2 * stage.block);
 	must_see_no(2);
 	MUST(COUNT(uncut), 0);
+	/* The gap is behind the first sector: a block is left to the drive. */
+	limits->max_sectors = 2048;
+	act_place.alone = 1;
+	drive_forget_seen();
+	act_write(stage_at(10), 4 * stage.block);
+	act_place.alone = 0;
+	must_see(0, REQ_OP_WRITE, stage_at(10), stage.block);
+	must_see(1, REQ_OP_WRITE, stage_at(11), 3 * stage.block);
+	must_see_no(2);
+	MUST(COUNT(uncut), 1);
 	limits->virt_boundary_mask = 0;
 	limits->max_sectors = 2048;
 	stage_close();
@@ -224,7 +234,9 @@ static void properties(void)
 	unsigned int i;
 
 	stage_open(1, 400, 64);
-	act_place = (struct act_place) { 7, 3, 2, 5 };
+	act_place = (struct act_place) {
+		.ioprio = 7, .hint = 3, .stream = 2, .cgroup = 5
+	};
 	MUST(act_wait(act_send(REQ_OP_WRITE | asked, stage_at(4) + 1, 1)),
 	     BLK_STS_OK);
 	must_see(0, REQ_OP_READ, stage_at(4), stage.block);
@@ -291,7 +303,9 @@ static void properties_of_held(void)
 	unsigned int i;
 
 	stage_open(2, 20, 64);
-	act_place = (struct act_place) { 7, 3, 2, 5 };
+	act_place = (struct act_place) {
+		.ioprio = 7, .hint = 3, .stream = 2, .cgroup = 5
+	};
 	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_META | REQ_SYNC,
 			       stage_at(4) + 1, 1)), BLK_STS_OK);
 	stage_rest_ms(25);
@@ -651,7 +665,9 @@ static void unreadable(void)
 
 	stage_open(1, 400, 64);
 	stage_fails(READS, 4, 2);
-	act_place = (struct act_place) { 7, 3, 2, 5 };
+	act_place = (struct act_place) {
+		.ioprio = 7, .hint = 3, .stream = 2, .cgroup = 5
+	};
 	act = act_send(REQ_OP_WRITE | REQ_META, stage_at(4) + 1, 1);
 	MUST(act_wait(act), BLK_STS_OK);
 	must_see(0, REQ_OP_READ, stage_at(4), stage.block);
@@ -946,9 +962,11 @@ static void removal(void)
 	MUST(stage_medium(second), stage.content[second]);
 }
 
-/* What a message that is refused leaves in the log. */
+/* What a message that is refused leaves in the log, and what a table is answered. */
 static void refusals(void)
 {
+	char *argv[] = { "drive", "0", "14", "mode", "pad" }, *error = NULL;
+
 	stage_open(1, 400, 64);
 	MUST(stage_message("hold_ms", "nothing"), -EINVAL);
 	must_log("stage: message \"hold_ms nothing\": hold_ms must be a number from 1 to 600000");
@@ -956,6 +974,10 @@ static void refusals(void)
 	must_log("stage: message \"max_blocks 0\": max_blocks must be a number from 1 to 262144");
 	MUST(stage_message("mode", NULL), -EINVAL);
 	must_log("stage: message \"mode\": must be mode|hold_ms|max_blocks <value> or reset_stats|flush|drop_failed");
+	MUST(shim_md_load(stage.md, stage.plan->sectors, ARRAY_SIZE(argv), argv,
+			  &error), -EINVAL);
+	MUST(strcmp(error, "the number of feature arguments must be even and at most 12"),
+	     0);
 	stage_close();
 }
 
@@ -1237,6 +1259,40 @@ static void long_write(void)
 	stage_close();
 }
 
+static unsigned int known, most_forgotten;
+
+/* Note how many blocks were evicted since the last lock was released. */
+static void count_forgotten(void)
+{
+	unsigned int now = atomic_read(&stage.at->blocks.nr);
+
+	if (now < known)
+		most_forgotten = max(most_forgotten, known - now);
+	known = now;
+}
+
+/* A long write evicts known blocks a batch at a time, so that no lock is held long. */
+static void batches(void)
+{
+	unsigned int nr = BLOCKS_BATCH + 16, i;
+
+	/* It is one request of the drive. */
+	if (stage.block > 16)
+		return;
+	stage_open(1, 400, 256);
+	for (i = 0; i < nr; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	most_forgotten = 0;
+	known = atomic_read(&stage.at->blocks.nr);
+	MUST(known, nr);
+	shim_unlocks = count_forgotten;
+	act_write(stage_at(4), 2 * nr * stage.block);
+	shim_unlocks = NULL;
+	MUST(atomic_read(&stage.at->blocks.nr), 0);
+	MUST_LIE(most_forgotten, 1, BLOCKS_BATCH);
+	stage_close();
+}
+
 static const struct {
 	const char *name;
 	void (*play)(void);
@@ -1255,11 +1311,12 @@ static const struct {
 	{ "no memory", no_memory },
 	{ "dropped", scene_dropped }, { "starved", scene_starved },
 	{ "few pieces", scene_few_pieces },
+	{ "passed over", scene_passed_over },
 	{ "zeroes", scene_zeroes }, { "no stream", scene_no_stream },
 	{ "late flush", scene_late_flush }, { "frozen", scene_frozen },
 	{ "own flush", scene_own_flush }, { "many modes", scene_many_modes },
 	{ "border", border },
-	{ "long write", long_write },
+	{ "long write", long_write }, { "batches", batches },
 	{ "crowd", crowd },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {

@@ -106,6 +106,29 @@ void scene_few_pieces(void)
 	stage_close();
 }
 
+/* A read that ends while a write is over what is held finds the held bytes. */
+void scene_passed_over(void)
+{
+	struct act *read, *range;
+	u64 held;
+
+	stage_open(2, 400, 64);
+	stage_waits(READS | WRITES);
+	read = act_send(REQ_OP_READ, stage_at(4), 1);
+	act_write(stage_at(4), 1);
+	held = stage.content[stage_at(4)];
+	range = act_send(REQ_OP_WRITE, stage_at(4), stage.block);
+	stage_rest_us(AT_ONCE_US);
+	must_see(1, REQ_OP_WRITE, stage_at(4), stage.block);
+	stage_waits(WRITES);
+	MUST(act_wait(read), BLK_STS_OK);
+	MUST(range->ended, false);
+	MUST(read->memory[0], held);
+	stage_waits(0);
+	MUST(act_wait(range), BLK_STS_OK);
+	stage_close();
+}
+
 /* Write-zeroes are cut by the limit of this moment. */
 void scene_zeroes(void)
 {

@@ -200,6 +200,30 @@ static bool has_data(blk_opf_t opf)
 	return op == REQ_OP_READ || op == REQ_OP_WRITE;
 }
 
+/* The memory of a request's @nr-th sector. */
+static u64 *memory_of(const struct act *act, unsigned int nr)
+{
+	if (act->alone && nr >= act->alone)
+		nr += (PAGE_SIZE >> SECTOR_SHIFT) - act->alone;
+	return act->memory + nr * WORDS;
+}
+
+/* Give a request its memory: in one piece, or some sectors in a page of their own. */
+static void add_memory(struct act *act)
+{
+	unsigned int alone = act->alone, i = 0;
+	struct page *page;
+
+	act->memory = machine_alloc((act->nr << SECTOR_SHIFT) +
+				    (alone ? PAGE_SIZE : 0), PAGE_SIZE);
+	page = virt_to_page(act->memory);
+	if (alone)
+		bvec_set_page(&act->vec[i++], page, alone << SECTOR_SHIFT, 0);
+	bvec_set_page(&act->vec[i++], virt_to_page(memory_of(act, alone)),
+		      (act->nr - alone) << SECTOR_SHIFT, 0);
+	act->bio.bi_vcnt = i;
+}
+
 /* Fill the memory of a request, and note what its sectors have from now on. */
 static void fill(struct act *act, blk_opf_t opf)
 {
@@ -213,7 +237,7 @@ static void fill(struct act *act, blk_opf_t opf)
 		if (!has_data(opf))
 			tag = op == REQ_OP_DISCARD ? STAGE_OPEN : 0;
 		for (j = 0; act->memory && j < WORDS; j++)
-			act->memory[i * WORDS + j] = tag;
+			memory_of(act, i)[j] = tag;
 		if (op != REQ_OP_READ)
 			stage.content[act->first + i] = tag;
 	}
@@ -233,15 +257,13 @@ struct act *act_send(blk_opf_t opf, unsigned int first, unsigned int nr)
 	acts[nr_acts++] = act;
 	act->first = first;
 	act->nr = nr;
-	bio_init(bio, dm_disk(stage.md)->part0, &act->vec, 1, opf);
+	act->alone = act_place.alone;
+	bio_init(bio, dm_disk(stage.md)->part0, act->vec, ARRAY_SIZE(act->vec),
+		 opf);
 	bio->bi_iter.bi_sector = first;
 	bio->bi_iter.bi_size = nr << SECTOR_SHIFT;
-	if (nr && has_data(opf)) {
-		act->memory = machine_alloc(nr << SECTOR_SHIFT, PAGE_SIZE);
-		bio->bi_vcnt = 1;
-		bvec_set_page(&act->vec, virt_to_page(act->memory),
-			      nr << SECTOR_SHIFT, 0);
-	}
+	if (nr && has_data(opf))
+		add_memory(act);
 	if (nr)
 		fill(act, opf);
 	bio->bi_ioprio = act_place.ioprio;
@@ -274,10 +296,10 @@ void act_read(unsigned int first, unsigned int nr)
 	for (i = 0; i < nr; i++)
 		for (j = 0; j < WORDS; j++)
 			if (stage.content[first + i] != STAGE_OPEN &&
-			    stage.content[first + i] != act->memory[i * WORDS + j])
+			    stage.content[first + i] != memory_of(act, i)[j])
 				machine_fail("scene %s: a read of sector %u finds %#llx, and must find %#llx",
 					     stage.scene, first + i,
-					     act->memory[i * WORDS + j],
+					     memory_of(act, i)[j],
 					     stage.content[first + i]);
 	/* Reads are many. */
 	kfree(act->memory);

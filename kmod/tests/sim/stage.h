@@ -40,22 +40,22 @@ extern struct stage stage;
 
 /**
  * struct act - a request
- * @place: how it is to be placed, and on whose account
+ * @alone: so many of its first sectors are in another page than the rest
  * @ended: the request has ended, with @status
  */
 struct act {
 	struct bio bio;
-	struct bio_vec vec;
-	unsigned int first, nr;
+	struct bio_vec vec[2];
+	unsigned int first, nr, alone;
 	u64 *memory;
 	bool ended;
 	blk_status_t status;
 };
 
-/* How an act is to be placed, and on whose account. */
+/* How an act is to be placed, on whose account, and where it is in memory. */
 struct act_place {
 	unsigned short ioprio;
-	unsigned char hint, stream, cgroup;
+	unsigned char hint, stream, cgroup, alone;
 };
 
 extern struct act_place act_place;

@@ -16,6 +16,8 @@ EQUIVALENT: dict[str, str] = {
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
     "hold.c: hold_wake: if (wq_has_sleeper(&blocks->quiet)) => /*if (wq_has_sleeper(&blocks->quiet))*/":
         "wake_up() of a queue without sleepers does nothing",
+    "hold.c: hold_rest: smp_mb__before_atomic(); => ;":
+        "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
     "hold.c: hold_hurry: if (block->waiting == 1) => if (block->waiting <= 1)":
         "it is called behind block->waiting++, so that is never 0",
     "hold.c: hold_may_send: may = !hold_is_frozen(blocks) && blocks->spare_runs < HOLD_MAX_RUNS; => may = "
@@ -56,6 +58,8 @@ EQUIVALENT: dict[str, str] = {
     "sysfs.c: device_files: ok = files_add(files, node, epoch_show, 0, \"epoch\") && => ok = files_add(files, node, "
     "epoch_show, -1, \"epoch\") &&":
         "epoch_show() does not look at which",
+    "start.c: start_now: while (nr > 1) { => while (nr > 0) {":
+        "a block alone goes in a run with memory of its own then, or without memory as before: the same requests come of both",
     "target.c: align_ctr: ti->error = \"no memory for the target\"; ret = node_join(at); => ret = node_join(at); "
     "ti->error = \"no memory for the target\";":
         "node_join() does not look at ti->error",
