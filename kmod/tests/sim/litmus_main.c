@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sim-litmus: runs each litmus test many times on the simulated machine, each run
- * from a seed of its own, and prints a table: the test, whether the kernel's memory
+ * sim-litmus: runs each litmus test, or one, many times on the simulated machine, each
+ * run from a seed of its own, and prints a table: the test, whether the kernel's memory
  * model allows what it looks for, and in how many runs that was seen.
  */
 #include <stdio.h>
@@ -85,19 +85,33 @@ static void tell(const struct litmus *test, sim_u64 seed, unsigned int runs)
 	       done);
 }
 
-/* Usage: sim-litmus [SEED [RUNS]] */
+/* Tell of the tests of a list that have the name, or of all if there is none. */
+static unsigned int tell_each(const struct litmus *tests, unsigned int nr, const char *name,
+			      sim_u64 seed, unsigned int runs)
+{
+	unsigned int i, told = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (name && strcmp(tests[i].name, name))
+			continue;
+		tell(&tests[i], seed, runs);
+		told++;
+	}
+	return told;
+}
+
+/* Usage: sim-litmus [SEED [RUNS [NAME]]] */
 int main(int argc, char **argv)
 {
 	sim_u64 seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	unsigned int runs = argc > 2 ? (unsigned int)strtoul(argv[2], NULL, 0) :
-			    10000, i;
+			    10000, told;
+	const char *name = argc > 3 ? argv[3] : NULL;
 
 	pristine = malloc((size_t)(__stop_sim_data - __start_sim_data));
 	memcpy(pristine, __start_sim_data,
 	       (size_t)(__stop_sim_data - __start_sim_data));
-	for (i = 0; i < litmus_nr; i++)
-		tell(&litmus_tests[i], seed, runs);
-	for (i = 0; i < litmus_engine_nr; i++)
-		tell(&litmus_engine_tests[i], seed, runs);
-	return 0;
+	told = tell_each(litmus_tests, litmus_nr, name, seed, runs);
+	told += tell_each(litmus_engine_tests, litmus_engine_nr, name, seed, runs);
+	return told ? 0 : 2;
 }
