@@ -7,7 +7,7 @@ import pytest
 
 from lab.plugins import extent
 from sim.bounds import KNOWN, RARE
-from sim.programs import CLEAN, build, build_with_changes, sim
+from sim.programs import CLEAN, build_once, build_with_changes, sim
 
 FOCUS = ["--focus", "bounds"]
 # Lives of make check, and of make check-all.
@@ -16,7 +16,7 @@ FEW, MANY = 500, 5000
 
 @pytest.fixture(scope="module")
 def counted(tmp_path_factory, linux):
-    return build(tmp_path_factory.mktemp("bounds"), linux, "BOUNDS=1")
+    return build_once(tmp_path_factory.mktemp("bounds"), linux, "BOUNDS=1")
 
 
 def visits(out, lives):
@@ -51,6 +51,7 @@ def test_each_place_is_listed_with_more_than_64():
     assert all(most > 64 for walkers in KNOWN.values() for most in walkers.values())
 
 
+@pytest.mark.check_all("those in which places are counted are judged, too")
 def test_no_life_with_hundreds_of_blocks_breaks_a_promise(built):
     status, output = sim(built, "--seed", MANY + 1, "--lives", FEW, *FOCUS)
     assert status == CLEAN, output[-4000:]
