@@ -219,5 +219,5 @@ def test_seconds_in_the_manual_are_those_in_force():
 
 
 def test_regions_are_as_large_as_the_manual_says():
-    shift = int(re.search(r"#define ALIGN_REGION_SHIFT\s+(\d+)", (KMOD / "shard.h").read_text())[1])
+    shift = int(re.search(r"#define ALIGN_REGION_SHIFT\s+(\d+)", (KMOD / "defaults.h").read_text())[1])
     assert f"regions of {2 ** (shift - 20)} MiB" in section("Locks")
