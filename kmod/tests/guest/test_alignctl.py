@@ -147,7 +147,6 @@ def test_a_degraded_device_is_seen_everywhere_and_not_left_unless_forced(degrade
     assert "--force" in alignctl("detach", device.name, "--force").stderr
 
 
-@pytest.mark.each_kernel
 def test_what_failed_can_be_given_up(degraded):
     device, drive = degraded
     said = alignctl("set", device.name, "--drop-failed", "--mode", "pad", "--flush").stdout

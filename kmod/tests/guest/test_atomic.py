@@ -6,13 +6,11 @@ import threading
 
 import pytest
 
-from lab.plugins.extent import everything
+from lab.plugins.extent import everything, only_usual
 from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, sectors_of, sysfs_folder
 from rig.rig import STRESS_LIMIT
 from rig.witness import Trace, eventually, writes
-
-pytestmark = pytest.mark.each_kernel
 
 RWF_ATOMIC = 0x40
 MODES = ["report", "pad", "coalesce"]
@@ -50,6 +48,7 @@ def limits(device):
     return found
 
 
+@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", MODES)
 def test_the_limits_are_those_of_linear(disk, mode):
     with Device(f"0 {sectors_of(disk)} linear {disk} 0") as linear, Align(disk, mode=mode) as device, \
@@ -58,7 +57,9 @@ def test_the_limits_are_those_of_linear(disk, mode):
         assert len(limits(linear)) == len(LIMITS) and limits(linear)["atomic_write_unit_min_bytes"] == "1024"
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.each_kernel
+@pytest.mark.parametrize("mode", [*(only_usual("in coalesce it passes by what is held", mode) for mode in ("report", "pad")),
+                                  "coalesce"])
 @pytest.mark.parametrize("sector, sectors, touches", [(10, SMALL, 1), (4, 4, 1), (64, LARGE, 0), (256, 64, 0)])
 def test_an_atomic_write_reaches_the_drive_as_it_came(disk, mode, sector, sectors, touches):
     with Align(disk, mode=mode) as device, Disk(device.path) as upper:
@@ -92,6 +93,7 @@ def test_max_sectors_cuts_no_atomic_write(disk, mode):
         most.write_text(before)
 
 
+@pytest.mark.each_kernel
 def test_an_atomic_write_over_held_bytes_keeps_the_rest_of_them(disk):
     with Align(disk, mode="coalesce", hold_ms=LONG) as device, Disk(device.path) as upper, Disk(disk) as lower:
         was = upper.read(0, BLOCK)

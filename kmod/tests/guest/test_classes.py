@@ -3,7 +3,7 @@
 
 import pytest
 
-from lab.plugins.extent import only_all, only_usual
+from lab.plugins.extent import only_all
 from rig.direct import SECTOR, Disk, check, pattern
 from rig.dm import Align, alignment_offset, queue
 from rig.oracle import Oracle
@@ -49,9 +49,8 @@ def span(physical, ways):
     return (len(ways) + 1) * 5 * physical // SECTOR
 
 
-@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["report", "pad"])
-@pytest.mark.parametrize("physical", [4096, only_usual("of the block's size the kernel knows nothing", 16384)])
+@pytest.mark.parametrize("physical", [4096, 16384])
 def test_every_class_of_misalignment_is_counted_and_arrives(rig, physical, mode):
     drive = rig.drive(f"p{physical}")
     block = physical // SECTOR

@@ -64,7 +64,6 @@ def is_well(device, upper):
     return device.balanced()
 
 
-@pytest.mark.each_kernel
 def test_every_flush_fails_while_held_data_cannot_be_written(rig, drive):
     with rig.log() as log, Degraded(drive) as (device, upper, lower):
         number, seen = number_of(device.path), control.events(device.name)
@@ -96,7 +95,6 @@ def test_every_flush_fails_while_held_data_cannot_be_written(rig, drive):
     assert all(number in line for line in said), f"which device? {said}"
 
 
-@pytest.mark.each_kernel
 def test_becoming_degraded_is_an_event(rig, drive):
     with holding(drive.path) as device, Disk(device.path) as upper:
         number = control.events(device.name)

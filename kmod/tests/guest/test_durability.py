@@ -3,7 +3,7 @@
 
 import pytest
 
-from lab.plugins.extent import only_usual
+from lab.plugins.extent import only_all
 from rig.direct import RWF_DSYNC, RWF_NOWAIT, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of
 from rig.witness import Trace
@@ -118,9 +118,7 @@ def test_a_write_that_must_not_wait_ends_or_is_sent_back(rig, mode):
         device.balanced()
 
 
-@pytest.mark.each_kernel
-@pytest.mark.parametrize("mode", [only_usual("pad sends more back", "report"), "pad",
-                                  only_usual("pad sends more back", "coalesce")])
+@pytest.mark.parametrize("mode", ["pad", *(only_all("pad sends more back", mode) for mode in ("report", "coalesce"))])
 def test_io_uring_writes_and_verifies(rig, mode):
     """io_uring issues with NOWAIT first and again from a worker when sent back."""
     drive = rig.drive("p4096")

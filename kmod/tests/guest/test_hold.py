@@ -7,7 +7,7 @@ import time
 import pytest
 
 from lab.pace import Limit, scaled
-from lab.plugins.extent import only_usual
+from lab.plugins.extent import only_all
 from rig.control import NOFLUSH_FLAG, Refused
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, queue, run
@@ -99,8 +99,7 @@ def test_a_block_that_is_completed_is_written_whole_and_not_read(rig, parts):
 STREAMS = {"w4k": [8], "w136k": [272], "w4k_132k": [8, 264], "w2560": [5], "w2m in requests": [1344, 1344, 1344, 64]}
 
 
-@pytest.mark.each_kernel
-@pytest.mark.parametrize("name", [name if name == "w4k_132k" else only_usual("it has short and long writes", name)
+@pytest.mark.parametrize("name", [name if name == "w4k_132k" else only_all("sim/test_forecast.py: streams-do-not-wait", name)
                                   for name in STREAMS])
 def test_a_misaligned_stream_costs_two_reads_whatever_its_length(rig, name):
     drive = rig.drive("p4096")

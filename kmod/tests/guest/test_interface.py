@@ -218,6 +218,7 @@ def test_hostile_table_lines_and_messages_are_refused_and_leave_nothing(rig):
     rig.tool("dmioctl", "--lines", rig.hostile_lines, drive.path, timeout=HOSTILE_LIMIT)
 
 
+@pytest.mark.check_all("sim/test_sim.py: files-outlive-node; in lives about files they are read all the time")
 @pytest.mark.two_processors
 def test_sysfs_can_be_read_while_devices_come_and_go(rig):
     """Thirty removals with two readers at every file; then an open file across a removal gives ENODEV."""

@@ -181,7 +181,8 @@ def play(device, lower, chains):
     only_all("report makes no request of its own", "report", 0, 600, None),
     ("pad", 0, 600, None), only_all("sim/test_sim.py: drives that take any time for each", "pad", 600, 0, None),
     only_all("between the two before it", "pad", 300, 300, None),
-    only_all("sim/test_sim.py: all lengths of hold_ms", "coalesce", 0, 600, 1), ("coalesce", 300, 300, 200)])
+    only_all("sim/test_sim.py: all lengths of hold_ms", "coalesce", 0, 600, 1),
+    only_all("sim/test_sim.py: discard-ends-held, range-overtakes-read, touch-overtakes-range", "coalesce", 300, 300, 200)])
 def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, hold_ms):
     """
     With slow writes the chains include both races of an aligned write with an RMW around it, and their mirror images
@@ -199,8 +200,8 @@ def test_no_order_of_requests_loses_a_later_one(rig, mode, read_ms, write_ms, ho
     *(only_all("sim/test_sim.py: write-zeroes and discards of any sectors", other, "coalesce", 200)
       for other in ("zero", "zero long", "discard")),
     only_all("its blocks are those of a straddle", "zero part", "coalesce", 200),
-    ("discard", "pad", None), *(only_all("sim/test_sim.py: write-zeroes of any sectors", other, "pad", None)
-                                for other in ("zero", "zero straddle", "zero part", "zero long"))])
+    *(only_all("sim/test_sim.py: write-zeroes and discards of any sectors", other, "pad", None)
+      for other in ("discard", "zero", "zero straddle", "zero part", "zero long"))])
 def test_no_order_of_a_write_and_a_write_zeroes_loses_the_later_one(rig, other, mode, hold_ms):
     """On a drive that takes 300 ms for every request, as dm-delay does not support write-zeroes, which would become writes."""
     drive = rig.drive("slow300ms")
@@ -230,7 +231,8 @@ def test_a_read_beside_an_aligned_write_leaves_nothing_behind(rig):
             check(0, want, lower.read(0, 8), "beneath it")
 
 
-@pytest.mark.parametrize("read_ms,write_ms", [only_all("sim/test_exhaustive.py: write-under-rmw", 0, 600), (600, 0)])
+@pytest.mark.check_all("sim/test_exhaustive.py: write-under-rmw, range-overtakes-read")
+@pytest.mark.parametrize("read_ms,write_ms", [(0, 600), (600, 0)])
 def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms):
     """The mirror image: the RMW reads, or has read and writes, when the aligned write arrives; the aligned write wins."""
     drive = rig.drive("p4096")
@@ -250,7 +252,6 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms)
         assert [(r.sector, r.sectors) for r in writes(drive.log())] == [(0, 8), (0, 8)]
 
 
-@pytest.mark.each_kernel
 def test_partial_writes_in_flight_together_share_one_read_and_one_write(rig):
     drive = rig.drive("p4096")
     with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
@@ -298,7 +299,6 @@ def test_partial_writes_that_complete_a_block_need_no_second_request(rig):
         check(0, want, upper.read(0, 8), "through the target")
 
 
-@pytest.mark.each_kernel
 @pytest.mark.parametrize("overwrite", ["whole", "discard", "zero"])
 def test_known_content_ends_when_something_writes_over_it(rig, overwrite):
     """A partial write leaves its block known; after a request that covers the block, the next partial write reads again."""
@@ -335,6 +335,7 @@ def test_known_content_ends_after_a_short_time(rig):
         assert device.counter("pad_reads") == reads_before + 1
 
 
+@pytest.mark.check_all("sim/test_sim.py: mode-without-gate")
 def test_report_to_pad_reads_nothing_before_the_report_writes_have_ended(rig):
     """
     Writes mapped in report are not registered, so a concurrent pad read could see the content that they replace. The

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from lab.pace import scaled
-from lab.plugins.extent import only_usual
+from lab.plugins.extent import only_all
 from rig.direct import RWF_DSYNC, SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.witness import eventually, reads
@@ -45,10 +45,9 @@ class Content:
         check(sector, bytes(self.data[sector * SECTOR:(sector + sectors) * SECTOR]), disk.read(sector, sectors), where)
 
 
-@pytest.mark.each_kernel
 @pytest.mark.parametrize("physical,offset", [
-    only_usual("the other offset is harder", 4096, 0), (4096, 512),
-    only_usual("of the block's size the kernel knows nothing", 65536, 0)])
+    only_all("the other offset is harder", 4096, 0), (4096, 512),
+    only_all("sim/test_sim.py: pin-not-kept; lives have blocks of all sizes", 65536, 0)])
 def test_reads_return_what_is_held_wherever_they_begin_and_end(rig, physical, offset):
     """Reads of any part of held and other blocks return the newest content, and each with held bytes is counted."""
     drive = rig.drive("p4096")

@@ -13,9 +13,9 @@ from rig.dm import Align
 from rig.oracle import Oracle
 from rig.predictions import CASES, HOLD_MS, Prediction, TracePrediction, alignctl
 
-WHY = "a stream, commits and random writes are measured; the engine on virtual time gets all shapes of requests"
-# With FUA, with flushes, a stream, and at random.
-HERE = {"append-512-dsync", "areasync-512", "w4k_132k", "rand512"}
+WHY = "a stream and commits are measured; the engine on virtual time gets all shapes of requests"
+# With FUA, and a stream.
+HERE = {"append-512-dsync", "w4k_132k"}
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 
 # Requests to a partition at sector 63, whose blocks start at sectors 1, 9 and so on.

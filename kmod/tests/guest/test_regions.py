@@ -39,7 +39,6 @@ class Content:
             check(BEFORE, bytes(self.data), disk.read(BEFORE, COUNT), disk.path)
 
 
-@pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_a_write_across_the_border_is_one_write(drive, mode):
     content = Content()

@@ -16,11 +16,14 @@ import pytest
 
 from followed import ALIGNCTL, digest, findings, follow, obey, shell
 from lab.pace import patience
+from lab.plugins.extent import only_all
 from rig.dm import Device, block_name, number_of, queue, run, sectors_of
 from rig.memdisk import memory_disk
 
 MIB = 1 << 20
 SECTOR = 512
+# What a partition, a volume or a file system holds.
+SIZE = 4 * MIB
 PHRASE = "a pass phrase"
 WRITES = 200
 KEPT = Path("/var/lib/alignctl/probed")
@@ -57,24 +60,25 @@ def mapped(disk, script):
         run("kpartx", "-d", "-s", disk)
 
 
-@pytest.mark.parametrize("sector, physical", [(512, 4096), (4096, 16384)])
+@pytest.mark.parametrize("sector, physical", [
+    (512, 4096), only_all("alignctl/tests/remedy/test_remedies.py: both sizes, in files", 4096, 16384)])
 def test_a_partition_of_the_kernel_is_moved_with_its_content(rig, sector, physical):
     """sfdisk asks the device for its sector, and tells the kernel where the partition is now."""
     with rig.scsi_debug(megabytes=64, sector_size=sector) as disk:
-        fed(f"label: gpt\nstart={8 * MIB // sector + 1}, size={16 * MIB // sector}\n", "sfdisk", "--quiet", disk)
-        whole = fill(f"{disk}1", 0, 16 * MIB)
+        fed(f"label: gpt\nstart={8 * MIB // sector + 1}, size={SIZE // sector}\n", "sfdisk", "--quiet", disk)
+        whole = fill(f"{disk}1", 0, SIZE)
         follow("move-partition", f"{block_name(disk)}1", "partition-start", disk, "--physical", physical)
-        assert digest(f"{disk}1", 0, 16 * MIB) == whole
+        assert digest(f"{disk}1", 0, SIZE) == whole
 
 
 def test_a_partition_of_kpartx_is_moved_with_its_content(rig):
     with rig.scsi_debug(megabytes=64, sector_size=512, physblk_exp=3) as disk, \
-            mapped(disk, "label: gpt\nstart=4097, size=32768\n") as part:
-        whole = fill(part, 0, 16 * MIB)
+            mapped(disk, f"label: gpt\nstart=4097, size={SIZE // SECTOR}\n") as part:
+        whole = fill(part, 0, SIZE)
         command = follow("move-mapped-partition", block_name(part), "partition-start", disk)
         assert disk in command
         assert "start=        4104" in run("sfdisk", "--dump", disk).stdout
-        assert digest(part, 0, 16 * MIB) == whole == digest(disk, 4104 * SECTOR, 16 * MIB)
+        assert digest(part, 0, SIZE) == whole == digest(disk, 4104 * SECTOR, SIZE)
 
 
 def test_a_partition_of_kpartx_that_is_in_use_is_not_moved(rig, tmp_path):
@@ -85,14 +89,14 @@ def test_a_partition_of_kpartx_that_is_in_use_is_not_moved(rig, tmp_path):
     run("modprobe", "loop")
     disk = run("losetup", "--find", "--show", image).stdout.strip()
     try:
-        with mapped(disk, "label: gpt\nstart=4097, size=32768\n") as part:
-            whole = fill(part, 0, 16 * MIB)
+        with mapped(disk, f"label: gpt\nstart=4097, size={SIZE // SECTOR}\n") as part:
+            whole = fill(part, 0, SIZE)
             row = findings(disk, "--physical", 4096)[block_name(part), "partition-start"]
             assert row["remedy"]["name"] == "move-mapped-partition"
             with open(part, "rb"):
                 done = run("sh", "-c", row["command"], ok=False)
                 assert done.returncode, f"{done.stdout}{done.stderr}"
-                assert digest(part, 0, 16 * MIB) == whole == digest(disk, 4097 * SECTOR, 16 * MIB)
+                assert digest(part, 0, SIZE) == whole == digest(disk, 4097 * SECTOR, SIZE)
             assert "start=        4097" in run("sfdisk", "--dump", disk).stdout
     finally:
         run("losetup", "--detach", disk)
@@ -100,26 +104,26 @@ def test_a_partition_of_kpartx_that_is_in_use_is_not_moved(rig, tmp_path):
 
 def test_the_end_of_a_partition_of_kpartx_is_cut(rig):
     with rig.scsi_debug(megabytes=64, sector_size=512, physblk_exp=3) as disk, \
-            mapped(disk, "label: dos\nstart=2048, size=4093\nstart=8192, size=32768\n") as part:
-        whole = fill(disk, 8192 * SECTOR, 16 * MIB)
+            mapped(disk, f"label: dos\nstart=2048, size=4093\nstart=8192, size={SIZE // SECTOR}\n") as part:
+        whole = fill(disk, 8192 * SECTOR, SIZE)
         follow("shrink-mapped-partition", block_name(part), "partition-end", disk)
         assert int(run("blockdev", "--getsz", part).stdout) == 4088
-        assert digest(disk, 8192 * SECTOR, 16 * MIB) == whole
+        assert digest(disk, 8192 * SECTOR, SIZE) == whole
 
 
 def test_luks_2_that_is_open_gets_larger_sectors(rig):
     drive, name = rig.drive("p4096").path, "remedy"
     # All of the device is encrypted anew: 16 MiB of header, and twice the file system.
-    with Device(f"0 {48 * MIB // SECTOR} linear {drive} 0") as small:
+    with Device(f"0 {(16 * MIB + 2 * SIZE) // SECTOR} linear {drive} 0") as small:
         disk = small.path
         fed(PHRASE, "cryptsetup", "luksFormat", "--batch-mode", "--type", "luks2", "--sector-size", 512, "--pbkdf", "pbkdf2",
             "--pbkdf-force-iterations", 1000, disk, "-")
         fed(PHRASE, "cryptsetup", "open", disk, name, "--key-file", "-")
         try:
-            run("mkfs.ext4", "-q", "-b", 4096, f"/dev/mapper/{name}", "16M")
-            whole = digest(f"/dev/mapper/{name}", 0, 16 * MIB)
+            run("mkfs.ext4", "-q", "-b", 4096, f"/dev/mapper/{name}", f"{SIZE // MIB}M")
+            whole = digest(f"/dev/mapper/{name}", 0, SIZE)
             follow("luks-sectors", block_name(disk), "luks-sector", disk, answer=PHRASE)
-            assert digest(f"/dev/mapper/{name}", 0, 16 * MIB) == whole
+            assert digest(f"/dev/mapper/{name}", 0, SIZE) == whole
         finally:
             run("cryptsetup", "close", name)
 
@@ -134,11 +138,11 @@ def test_extents_of_lvm_are_made_larger(rig, tmp_path, monkeypatch):
     run("pvcreate", "-ff", "-y", "--dataalignment", "1m", "--setphysicalvolumesize", "64m", disk)
     run("vgcreate", "--physicalextentsize", "2k", "remedies", disk)
     try:
-        run("lvcreate", "-an", "-Zn", "-Wn", "-L", "16m", "-n", "volume", "remedies")
-        whole = fill(disk, MIB, 16 * MIB)
+        run("lvcreate", "-an", "-Zn", "-Wn", "-L", f"{SIZE // MIB}m", "-n", "volume", "remedies")
+        whole = fill(disk, MIB, SIZE)
         follow("lvm-extent", block_name(disk), "extent", disk)
-        assert digest(disk, MIB, 16 * MIB) == whole
-        assert run("lvs", "--noheadings", "-o", "seg_pe_ranges", "remedies").stdout.strip() == f"{disk}:0-4095"
+        assert digest(disk, MIB, SIZE) == whole
+        assert run("lvs", "--noheadings", "-o", "seg_pe_ranges", "remedies").stdout.strip() == f"{disk}:0-{SIZE // 4096 - 1}"
     finally:
         run("vgremove", "-ff", "-y", "remedies")
         run("pvremove", "-ff", "-y", disk)
@@ -164,11 +168,11 @@ def test_a_drive_that_was_probed_is_attached_with_its_blocks(rig):
                                     "offset": 3584, "method": "timed writes", "confidence": 0.95,
                                     "time": "2026-11-26T10:00:00Z"}))
         try:
-            whole = fill(disk, 0, 16 * MIB)
+            whole = fill(disk, 0, SIZE)
             command = follow("attach-blocks", block_name(disk), "probed", disk)
             assert command == f"alignctl attach {disk} --physical 4096 --offset 3584"
             [device] = json.loads(shell("alignctl list --json"))["devices"]
-            assert digest(f"/dev/mapper/{device['name']}", 0, 16 * MIB) == whole == digest(disk, 0, 16 * MIB)
+            assert digest(f"/dev/mapper/{device['name']}", 0, SIZE) == whole == digest(disk, 0, SIZE)
         finally:
             file.unlink()
 
@@ -176,10 +180,10 @@ def test_a_drive_that_was_probed_is_attached_with_its_blocks(rig):
 def test_an_ssd_is_attached_with_its_unit(rig):
     with rig.scsi_debug(megabytes=64, sector_size=512, opt_xferlen_exp=5) as disk, detached_after():
         assert queue(disk, "minimum_io_size") == "16384" and queue(disk, "rotational") == "0"
-        whole = fill(disk, 0, 16 * MIB)
+        whole = fill(disk, 0, SIZE)
         follow("attach-unit", block_name(disk), "large-unit", disk)
         [device] = json.loads(shell("alignctl list --json"))["devices"]
-        assert digest(f"/dev/mapper/{device['name']}", 0, 16 * MIB) == whole == digest(disk, 0, 16 * MIB)
+        assert digest(f"/dev/mapper/{device['name']}", 0, SIZE) == whole == digest(disk, 0, SIZE)
 
 
 def recorded(path, largest):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.plugins.extent import only_usual
 from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.witness import writes
@@ -40,7 +41,7 @@ def holding(path, **options):
 
 
 @pytest.mark.each_kernel
-@pytest.mark.parametrize("kind", ["freeze", "disk"])
+@pytest.mark.parametrize("kind", [only_usual("a hibernation freezes, too", "freeze"), "disk"])
 def test_what_is_held_is_on_the_drive_before_the_machine_sleeps(rig, asleep, kind):
     """Of all targets, also of one that lies on another; and afterwards they hold again."""
     drive = rig.drive("p4096")

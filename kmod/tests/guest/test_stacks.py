@@ -39,7 +39,7 @@ STACKS = {
 # The raw drive, where time allows, proves that the requirements can be met.
 THROUGH = ["pad", "coalesce", *(["raw"] if STACK_CUTS > 1 else [])]
 # In make check each stack runs through one mode.
-SLICE = {"xfs": "pad", "lvm": "coalesce", "luks": "coalesce", "raid1": "pad"}
+SLICE = {"ext4": "coalesce", "xfs": "pad", "lvm": "coalesce", "luks": "coalesce", "raid1": "pad"}
 # Stacks on a drive that tears blocks; one in the slice. Fewer cuts cannot show that damages are too many for chance.
 TORN = ["ext4", *(["xfs", "lvm", "luks", "raid1"] if STACK_CUTS > 1 else [])]
 TORN_CUTS = max(7, STACK_CUTS)

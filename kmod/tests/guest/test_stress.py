@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from lab.plugins.extent import only_all, only_usual
+from lab.plugins.extent import only_all
 from rig.control import NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, Refused
 from rig.direct import Later
 from rig.dm import Align
@@ -35,8 +35,8 @@ def quick(rig, mode):
 
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode,physical", [
-    only_usual("coalesce and pad make requests of their own", "report", 4096), ("pad", 4096),
-    only_usual("of the block's size the kernel knows nothing", "pad", 16384), ("coalesce", 4096)])
+    only_all("coalesce and pad make requests of their own", "report", 4096), ("pad", 4096),
+    only_all("of the block's size the kernel knows nothing", "pad", 16384), ("coalesce", 4096)])
 def test_stress_on_the_drive_is_clean_and_the_drive_agrees(rig, mode, physical):
     drive = rig.drive(f"p{physical}")
     drive.reset()
@@ -144,7 +144,7 @@ def test_suspend_and_resume_under_load(rig, mode):
 
 
 @pytest.mark.each_kernel
-@pytest.mark.parametrize("mode", [only_usual("coalesce has more to end", mode) if mode != "coalesce" else mode for mode in MODES])
+@pytest.mark.parametrize("mode", [only_all("coalesce has more to end", mode) if mode != "coalesce" else mode for mode in MODES])
 def test_reload_between_linear_and_align_under_load(rig, mode):
     with quick(rig, mode) as path, Align(path, mode=mode) as device:
         seen = []

@@ -205,7 +205,6 @@ def cgroups():
     (CGROUPS / "cgroup.subtree_control").write_text("-io")
 
 
-@pytest.mark.each_kernel
 def test_the_ten_cgroups_with_most_touches_have_a_series_each(rig, tmp_path, cgroups):
     drive = rig.drive("p4096")
     with Counting(tmp_path, "--cgroups") as counting:

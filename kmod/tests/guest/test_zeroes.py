@@ -69,7 +69,6 @@ def test_the_histograms_are_those_of_writes(rig):
             assert not any(device.histogram(name)), f"{name} has counted write-zeroes"
 
 
-@pytest.mark.each_kernel
 @pytest.mark.parametrize("offset", [0, 3584])
 @pytest.mark.parametrize("mode", FIXING)
 def test_none_is_left_to_the_drive(rig, mode, offset):
