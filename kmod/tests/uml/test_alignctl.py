@@ -12,6 +12,7 @@ import pytest
 
 from lab.pace import patience
 from lab.paths import OUT
+from lab.plugins.extent import only_all
 from rig.direct import Disk, check, pattern
 from rig.dm import Device, number_of, run, sectors_of
 from rig.witness import eventually
@@ -102,7 +103,9 @@ def test_a_logical_volume_is_made_linear_again_and_not_removed(rig, lvm):
             check(1, pattern(1, 1, 2), disk.read(1, 2), "after the table is back")
 
 
-@pytest.mark.parametrize("uuid", ["LVM-1", "part1-mpath-3600", "CRYPT-LUKS2-1", "align-1", None])
+@pytest.mark.parametrize("uuid", [
+    "LVM-1", *(only_all("its maker is another one than alignctl, as of the others", uuid)
+               for uuid in ("part1-mpath-3600", "CRYPT-LUKS2-1", "align-1")), None])
 def test_a_device_of_another_maker_is_made_linear_and_stays_and_keeps_its_size(rig, disk, uuid):
     run("dmsetup", "create", "other", *(["--uuid", uuid] if uuid else []), "--table",
         f"0 8192 linear {disk.path} 8")
@@ -173,7 +176,7 @@ def test_so_is_one_on_a_partition_of_the_disk_that_is_attached(rig, lvm):
                 run("vgchange", "-an", "gro-up")
 
 
-@pytest.mark.parametrize("partition", [False, True])
+@pytest.mark.parametrize("partition", [False, only_all("a partition without such a file, in the test above", True)])
 def test_so_is_one_where_lvm_has_a_file_of_its_devices(rig, lvm, partition):
     """Without the advice LVM writes past the device, to the drive itself; on a partition it finds the drive busy."""
     text = (lvm / "lvm.conf").read_text()

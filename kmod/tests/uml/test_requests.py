@@ -35,7 +35,7 @@ def random_faults(below, seed):
 
 
 @pytest.mark.parametrize("mode,percent", [
-    *(only_all("sim/test_sim.py: lives in each mode", *row) for row in (("report", 0), ("pad", 40), ("coalesce", 0))), ("pad", 0),
+    *(only_all("sim/test_sim.py: lives in each mode", *row) for row in (("report", 0), ("pad", 0), ("pad", 40), ("coalesce", 0))),
     ("coalesce", 40)])
 def test_no_acknowledged_sector_is_lost_while_requests_fail(rig, mode, percent):
     """Bad blocks, and later none; with all memory, and with a percentage of failing allocations."""

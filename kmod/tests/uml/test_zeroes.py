@@ -32,8 +32,8 @@ def disk(rig):
 
 @pytest.mark.parametrize("mode,percent,max_blocks", [
     *(only_all("sim/test_sim.py: lives in each mode", *row)
-      for row in (("report", 0, None), ("pad", 0, None), ("pad", 40, None), ("coalesce", 0, None), ("coalesce", 0, 4))),
-    ("pad", 0, 1), ("coalesce", 40, None)])
+      for row in (("report", 0, None), ("pad", 0, None), ("pad", 40, None), ("coalesce", 0, None), ("coalesce", 0, 4),
+                  ("pad", 0, 1))), ("coalesce", 40, None)])
 def test_stress_with_write_zeroes_is_clean(rig, disk, mode, percent, max_blocks):
     """With all memory, with a percentage of failing allocations, and with few blocks."""
     options = {"hold_ms": 20, "write_cache": "on"} if mode == "coalesce" else {}
