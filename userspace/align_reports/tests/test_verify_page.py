@@ -10,6 +10,7 @@ from verify_samples import SHAPES, made_up_verification
 from align_reports.results import MODES
 from align_reports.verify import charts, page
 from align_reports.verify.verdict import verdicts
+from lab.plugins.extent import only_all
 
 
 @pytest.fixture
@@ -82,7 +83,8 @@ def test_every_bar_lies_inside_its_picture(made_up):
                 assert 0 <= y and y + tall <= height
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [380, 1200, 1440])
+@pytest.mark.parametrize("width, scheme", [(380, "light"), (1440, "dark"), *(
+    only_all("the narrowest and the widest, and both colours", *other)
+    for other in ((380, "dark"), (1200, "light"), (1200, "dark"), (1440, "light")))])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width, scheme):
     check_layout(rendered(made_up), tmp_path, width, scheme)

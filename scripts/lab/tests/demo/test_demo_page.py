@@ -13,6 +13,7 @@ from align_reports.verify.verdict import headline, verdicts
 from lab.demo import __main__ as demo
 from lab.demo.plan import MODES
 from lab.demo.workloads import WORKLOADS
+from lab.plugins.extent import only_all
 
 
 def rendered(results, wrong=()):
@@ -102,6 +103,6 @@ def test_a_result_of_another_format_is_refused(made_up, tmp_path):
         Results.load(path)
 
 
-@pytest.mark.parametrize("width", [380, 1200, 1440])
+@pytest.mark.parametrize("width", [380, only_all("a narrower and a wider page", 1200), 1440])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(made_up, tmp_path, width):
     check_layout(rendered(made_up), tmp_path, width)
