@@ -116,11 +116,11 @@ def medium(tmp_path):
 # What else follows from a fault: a neighbour may be one of another request of the round, and be read in flight; what is stale
 # for long is as good as lost. The kind is one in which the fault shows in many rounds.
 @pytest.mark.parametrize("fault, kind, others", [
-    ("lost-update", "sub-block+sub-block/in-block", {"stale-read"}),
+    ("neighbour", "sub-block+read/in-block", {"lost-update", "stale-read"}),
     *(only_all("alignctl/tests/conform/test_lawful.c: what is lawful, against all orders", *row) for row in (
         ("stale-read", "sub-block+read/in-block", {"neighbour", "lost-update"}),
         ("torn-block", "sub-block+read/in-block", set()),
-        ("neighbour", "sub-block+read/in-block", {"lost-update", "stale-read"}),
+        ("lost-update", "sub-block+sub-block/in-block", {"stale-read"}),
         ("foreign", "sub-block+read/in-block", set())))])
 def test_a_server_is_found_out_by_its_fault(rig, medium, fault, kind, others):
     faults = Counter()

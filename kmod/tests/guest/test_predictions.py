@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 The predictions of `alignctl plan` for a workload agree with the counts of target and drive, in every mode. The workloads
-are in rig/predictions.py; a test here checks that none is missing. The rules of both modes are compared with the engine
-on virtual time, sim/test_forecast.py, by any requests; here real ones arrive, and the drive counts.
+are in rig/predictions.py; rig/test_predictions.py checks that none is missing. The rules of both modes are compared with
+the engine on virtual time, sim/test_forecast.py, by any requests; here real ones arrive, and the drive counts.
 """
 
 import pytest
@@ -11,7 +11,7 @@ from lab.plugins.extent import only_all
 from rig.direct import SECTOR
 from rig.dm import Align
 from rig.oracle import Oracle
-from rig.predictions import CASES, HOLD_MS, Prediction, TracePrediction, alignctl
+from rig.predictions import CASES, HOLD_MS, Prediction, TracePrediction
 
 WHY = "a stream and commits are measured; the engine on virtual time gets all shapes of requests"
 # With FUA, and a stream.
@@ -30,12 +30,6 @@ ZEROES = (
     "flush,,", "write-zeroes,597,1",
     "write-zeroes,0,1", "write,0,1",                # the block at the partition's edge
 )
-
-
-def test_every_workload_is_tried():
-    assert {case.name for case in CASES} == \
-        {workload["name"] for workload in alignctl("workloads")["workloads"]
-         if workload["writes"] and not workload["buffered"]}
 
 
 @pytest.mark.parametrize("case", [case if case.name in HERE else only_all(WHY, case) for case in CASES], ids=str)

@@ -254,7 +254,7 @@ def test_the_capabilities_of_the_service_are_enough(rig, tmp_path):
 @pytest.mark.two_processors
 def test_of_many_writers_none_is_counted_twice_and_one_that_is_missed_is_told(rig, tmp_path):
     """Kernels from 7.0 preempt tasks in programs; the others miss nothing."""
-    drive, writers, writes = rig.drive("p4096"), 8, 200
+    drive, writers, writes = rig.drive("p4096"), 8, 100
 
     def write(number):
         with Disk(drive.path) as disk:
