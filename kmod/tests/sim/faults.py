@@ -199,6 +199,9 @@ SCENES = {
                 ")\n\t\treturn;\n\tbio = bio_alloc"),
     "refusals": ("target.c", "message \\\"%.64s%s%.64s\\\": %s", "message \\\"%.64s%s%.1s\\\": %s"),
     "cache": ("target.c", "\tif (READ_ONCE(at->mode) != ALIGN_REPORT)\n\t\tnode_sees_cache(at->node);\n", ""),
+    "cache stays": ("node.c", "\t\tnode->live = NULL;\n\t\t/* What the table has that took its place. */\n"
+                    "\t\tnode->cached = bdev_write_cache(dm_disk(node->md)->part0);\n",
+                    "\t\tnode->live = NULL;\n\t\tnode->cached = false;\n"),
     "no memory": ("node.c", "\t\tmutex_unlock(&nodes_lock);\n\t\treturn -ENOMEM;\n",
                   "\t\tmutex_unlock(&nodes_lock);\n\t\treturn -EINVAL;\n"),
     "dropped": ("hold.c", "!= io->drops;", "!= io->drops && false;"),

@@ -1018,6 +1018,37 @@ static void cache(void)
 	stage_close();
 }
 
+/* Load a table when another one has taken the target's place, which is going. */
+static void load_task(void *unused)
+{
+	while (shim_md_target(stage.md)->private == stage.at)
+		stage_rest_us(1);
+	stage_load(2, 400, 64);
+	answered = true;
+}
+
+/* Tables that take each other's place have a cache, and openers know of it. */
+static void cache_stays(void)
+{
+	char start[16], drive[] = "drive", *argv[] = { drive, start }, *error;
+	struct shim_target linear = { .linear = true, .argc = 2, .argv = argv };
+
+	stage_open(2, 400, 64);
+	linear.sectors = stage.plan->sectors;
+	scnprintf(start, sizeof(start), "%u", stage.start);
+	MUST(shim_md_load_targets(stage.md, &linear, 1, &error), 0);
+	begin(load_task);
+	MUST(shim_md_resume(stage.md), 0);
+	stage_rest_ms(1);
+	MUST(answered, true);
+	MUST(shim_md_resume(stage.md), 0);
+	must_log_nothing();
+	stage.at = shim_md_target(stage.md)->private;
+	act_write(stage_at(4), 1);
+	MUST(COUNT(touches_held), 1);
+	stage_close();
+}
+
 /* A table for which memory lacks, at each allocation in turn. */
 static void no_memory(void)
 {
@@ -1308,7 +1339,7 @@ static const struct {
 	{ "suspends", suspends }, { "slow suspend", slow_suspend },
 	{ "forgotten", forgotten }, { "gate", gate }, { "nowait", nowait },
 	{ "sleeps", sleeps }, { "removal", removal }, { "refusals", refusals }, { "cache", cache },
-	{ "no memory", no_memory },
+	{ "cache stays", cache_stays }, { "no memory", no_memory },
 	{ "dropped", scene_dropped }, { "starved", scene_starved },
 	{ "few pieces", scene_few_pieces },
 	{ "passed over", scene_passed_over },

@@ -103,7 +103,7 @@ int stage_message(char *name, char *value)
 	return shim_md_message(stage.md, 0, value ? 2 : 1, argv);
 }
 
-void stage_open(unsigned int mode, unsigned int hold_ms,
+void stage_load(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks)
 {
 	char start[16], max[16], ms[16], *error = NULL;
@@ -113,11 +113,17 @@ void stage_open(unsigned int mode, unsigned int hold_ms,
 	scnprintf(start, sizeof(start), "%u", stage.start);
 	scnprintf(max, sizeof(max), "%u", max_blocks);
 	scnprintf(ms, sizeof(ms), "%u", hold_ms);
-	stage.md = shim_md_new("stage", 3);
 	if (shim_md_load(stage.md, stage.plan->sectors, ARRAY_SIZE(argv), argv,
 			 &error))
 		machine_fail("scene %s: a table is refused: %s", stage.scene,
 			     error);
+}
+
+void stage_open(unsigned int mode, unsigned int hold_ms,
+		unsigned int max_blocks)
+{
+	stage.md = shim_md_new("stage", 3);
+	stage_load(mode, hold_ms, max_blocks);
 	if (shim_md_resume(stage.md))
 		machine_fail("scene %s: a device is not resumed", stage.scene);
 	dm_disk(stage.md)->openers++;

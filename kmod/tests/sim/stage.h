@@ -66,6 +66,9 @@ void stage_end(void);
 /* Make the device: mode 0 to 2. */
 void stage_open(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks);
+/* Load another table for it, of the same kind. */
+void stage_load(unsigned int mode, unsigned int hold_ms,
+		unsigned int max_blocks);
 /* Compare its content with what was written, and remove it. */
 void stage_close(void);
 /* Remove it as it is. */
