@@ -25,9 +25,6 @@ EQUIVALENT: dict[str, str] = {
         "spare_get() lets spare_runs never be more than HOLD_MAX_RUNS",
     "hold.c: hold_first: block = list_first_entry_or_null(&shard->held, struct align_block, list); => ;":
         "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over_of() has it",
-    "hold.c: hold_stop: spin_unlock_irq(&blocks->lock); hold_kick(at); => hold_kick(at); "
-    "spin_unlock_irq(&blocks->lock);":
-        "queue_work() may be called with the lock held, and the work takes it later",
     "hold.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
         "a live table was frozen by its suspend, and stays so; one that never lived holds nothing",
     "notify.c: sleep_end: mutex_lock(&targets_lock); sleeps &= ~kind; => sleeps &= ~kind; mutex_lock(&targets_lock);":
