@@ -56,7 +56,9 @@
  *    in WAIT until it has ended. Only then, and only if it ended well, does it
  *    end what is held of its sectors: until then a read takes the held bytes,
  *    and a flush waits for both. More ranges may pass the same way, until the
- *    block has to be emptied: then they wait, and it is. A discard waits, too,
+ *    block has to be emptied: then they wait, and it is. One that must not wait
+ *    (REQ_NOWAIT) is sent back; what was seen then, under the locks of its blocks,
+ *    holds until it is registered. A discard waits, too,
  *    and has the block emptied: a drive may ignore it, and then what is beneath
  *    must not be older than what was acknowledged. A block in HELD for which a
  *    range waits is taken next by the emptying work, in a run with its

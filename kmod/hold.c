@@ -19,7 +19,8 @@
  *     is half of it;
  *   - nothing may be held any more: suspend, another mode, reboot.
  * What could not be written stays, in shard->failed, and the target is
- * degraded. It is tried again for each waiter, and every HOLD_RETRY_MS.
+ * degraded. It is tried again for each waiter, and HOLD_RETRY_MS after it failed,
+ * with the neighbours that failed behind it.
  *
  * The drain
  * ---------

@@ -97,10 +97,10 @@ static void sleep_done(struct align_waiter *waiter)
 }
 
 /*
- * Let an ending wait for what a target holds, if that is something and can be
- * written. targets_lock held.
+ * Let an ending wait for what a target holds. targets_lock held. Return: false if
+ * that is nothing, or cannot be written.
  */
-static void ending_ask(enum align_ending which, struct align_target *at)
+static bool ending_ask(enum align_ending which, struct align_target *at)
 {
 	struct align_waiter *waiter = &at->blocks.endings[which];
 	struct ending *ending = &endings[which];
@@ -108,13 +108,16 @@ static void ending_ask(enum align_ending which, struct align_target *at)
 	waiter->done = ending->done;
 	/* Before, as the waiter may be done at once. */
 	atomic_inc(&ending->left);
-	if (hold_ask(at, waiter) <= 0)
-		atomic_dec(&ending->left);
+	if (hold_ask(at, waiter) > 0)
+		return true;
+	atomic_dec(&ending->left);
+	return false;
 }
 
 /*
- * Let no target hold anything. Return: whether one has begun to write for that; it
- * may have written all before it is asked.
+ * Let no target hold anything. Return: whether one has begun to write for that. It
+ * may have written all before it is asked, and one that was suspended may have been
+ * resumed.
  */
 static bool ending_begin(enum align_ending which)
 {
@@ -127,7 +130,7 @@ static bool ending_begin(enum align_ending which)
 	list_for_each_entry(at, &targets, all)
 		writes |= hold_stop(at, endings[which].why);
 	list_for_each_entry(at, &targets, all)
-		ending_ask(which, at);
+		writes |= ending_ask(which, at);
 	mutex_unlock(&targets_lock);
 	return writes;
 }

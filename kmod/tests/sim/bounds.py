@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Where the engine visits more than 64 blocks, or requests, under one holding of a lock with interrupts off.
 
-The contract allows 64 blocks, whatever max_blocks is, so each place here is a known fault of the engine, and its row goes when
+The contract allows 64 blocks for any max_blocks, so each place here is a known fault of the engine, and its row goes when
 the place is mended. KNOWN has, for each function that takes the lock and for what is visited there, the functions that visit
 the 65th, and the most that a section has visited then: of some thousand lives, on a medium of 2048 blocks and with 400
 requests, which bound the figures. RARE are those that show in a few of a thousand lives.

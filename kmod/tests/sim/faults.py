@@ -118,6 +118,8 @@ FAULTS = {
                             "\tqueue_work(jobs->wq, &job->work);\n}\n\n"
                             "void job_queue_now(struct align_jobs *jobs, struct align_job *job)\n{\n")],
     # Faults that the simulation has found, as they were.
+    "written-before-asked": [("notify.c", "\t\twrites |= hold_stop(at, endings[which].why);\n",
+                              "\t\thold_stop(at, endings[which].why);\n")],
     "nowait-waits": [("block.c", "bool seen = io->bio->bi_opf & REQ_NOWAIT;", "bool seen = false;")],
     "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
@@ -161,6 +163,7 @@ FOCUS = {
     "files-outlive-node": "files",
     "one-sleep-ends-both": "tables",
     "target-begins-at-0": "targets",
+    "written-before-asked": "scenes",
 }
 
 # By the name of a scene of scenes.c, a fault that it finds.
@@ -229,4 +232,5 @@ SCENES = {
     "late reboot": ("hold.c", "\tWRITE_ONCE(reboot_over, true);\n", "\tWRITE_ONCE(reboot_over, false);\n"),
     "late plug": ("hold.c", "\tlist_del_init(&block->list);\n\tif (block->waiting)\n",
                   "\tlist_del(&block->list);\n\tif (block->waiting)\n"),
+    "quiet reboot": ("notify.c", "\t\twrites |= ending_ask(which, at);\n", "\t\tending_ask(which, at);\n"),
 }

@@ -14,10 +14,6 @@
 #include "world.h"
 
 #define HELD		(stage.at->blocks.nr_held)
-#define WRITES		DRIVE_OP(REQ_OP_WRITE)
-#define READS		DRIVE_OP(REQ_OP_READ)
-/* What a request needs that nobody keeps waiting. */
-#define AT_ONCE_US	40
 
 /* Times of holding: from when to when a block may be sent after @ms. */
 static void must_come(const struct drive_seen *seen, u64 began, unsigned int ms)
@@ -1353,7 +1349,7 @@ static const struct {
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },
-	{ "late plug", scene_late_plug },
+	{ "late plug", scene_late_plug }, { "quiet reboot", scene_quiet_reboot },
 };
 
 void scenes_play(const struct world_plan *plan, struct gendisk *drive)

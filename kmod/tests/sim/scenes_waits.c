@@ -3,13 +3,12 @@
  * Scenes of requests that wait, and of waits that are given up: for memory, for a
  * gate, for a drive that takes its time.
  */
+#include <linux/reboot.h>
+
 #include "block_state.h"
 #include "scenes.h"
 #include "stage.h"
 
-#define WRITES		DRIVE_OP(REQ_OP_WRITE)
-#define READS		DRIVE_OP(REQ_OP_READ)
-#define AT_ONCE_US	40
 /* As many blocks as may be read into memory of their own, and some more. */
 #define MANY_BLOCKS	20U
 
@@ -172,7 +171,7 @@ void scene_no_stream(void)
 static bool suspended;
 static unsigned int nr_done;
 
-/* Have the target suspended, as at a removal: nobody waits for its bios before. */
+/* Have the target suspended, as at a removal: without a wait for its bios before. */
 static void suspend_target(void *unused)
 {
 	stage.at->ti->type->postsuspend(stage.at->ti);
@@ -219,7 +218,7 @@ static void note_done(struct align_waiter *waiter)
 	nr_done++;
 }
 
-/* Who waits for blocks that must stay is told so under the lock, once. */
+/* Waiters for blocks that must stay are told so, under the lock and once. */
 void scene_frozen(void)
 {
 	struct align_waiter waiter = { .done = note_done };
@@ -246,7 +245,7 @@ void scene_frozen(void)
 	stage_close();
 }
 
-/* The flush of a suspend is on the account of nobody, who might be throttled. */
+/* The flush of a suspend is charged to no cgroup, as one might be throttled. */
 void scene_own_flush(void)
 {
 	stage_open(2, 400, 64);
@@ -260,6 +259,45 @@ void scene_own_flush(void)
 	MUST(seen_of(REQ_OP_FLUSH, 0)->nobodys, true);
 	MUST(shim_md_resume(stage.md), 0);
 	stage_close();
+}
+
+/* All that is held is written. */
+static void all_is_written(void)
+{
+	stage_rest_ms(20);
+	MUST(stage.at->blocks.nr_held, 0);
+}
+
+/* The target is resumed, and its drive writes again. */
+static void is_resumed(void)
+{
+	stage_fails(0, 0, 0);
+	stage.at->ti->type->resume(stage.at->ti);
+}
+
+/* A reboot keeps its quiet second, though its targets write, or are resumed, before it asks them. */
+void scene_quiet_reboot(void)
+{
+	u64 began;
+
+	stage_open(2, 400, 64);
+	if (machine_choose(2)) {
+		stage_when_stopped = all_is_written;
+	} else {
+		stage_fails(WRITES, 4, 1);
+		stage_when_stopped = is_resumed;
+	}
+	act_write(stage_at(4), 1);
+	if (stage_when_stopped == is_resumed) {
+		stage.at->ti->type->postsuspend(stage.at->ti);
+		must_log("suspended with held blocks that drive failed to write");
+	}
+	began = machine_now();
+	shim_reboot();
+	stage_when_stopped = NULL;
+	MUST(stage.at->blocks.nr_held, 0);
+	MUST_LIE(machine_now() - began, 996 * STAGE_MS, 1100 * STAGE_MS);
+	machine_stop("done");
 }
 
 static unsigned int writers;

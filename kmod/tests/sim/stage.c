@@ -11,6 +11,7 @@
 
 struct stage stage;
 struct act_place act_place;
+void (*stage_when_stopped)(void);
 static struct act *acts[MOST_ACTS];
 static unsigned int nr_acts, nr_writes;
 static wait_queue_head_t ends;

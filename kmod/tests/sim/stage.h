@@ -15,6 +15,11 @@
 #define STAGE_MS	1000000ULL	/* ns */
 /* Sectors whose content a discard has left open. */
 #define STAGE_OPEN	(~0ULL)
+/* Orders for requests of one operation. */
+#define WRITES		DRIVE_OP(REQ_OP_WRITE)
+#define READS		DRIVE_OP(REQ_OP_READ)
+/* Microseconds for a request that waits for nothing. */
+#define AT_ONCE_US	40
 
 /**
  * struct stage - the stage
@@ -59,6 +64,8 @@ struct act_place {
 };
 
 extern struct act_place act_place;
+/* Called when a reboot has stopped the holding, before it asks what is held. */
+extern void (*stage_when_stopped)(void);
 
 /* Begin and end with scenes on a drive. */
 void stage_begin(const struct world_plan *plan, struct gendisk *drive);

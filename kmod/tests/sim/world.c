@@ -18,6 +18,7 @@
 #include "oracle.h"
 #include "scenes.h"
 #include "shard.h"
+#include "stage.h"
 #include "shim.h"
 #include "story.h"
 #include "world.h"
@@ -1131,9 +1132,13 @@ bool __real_hold_stop(struct align_target *at, unsigned int why);
 bool __wrap_hold_stop(struct align_target *at, unsigned int why);
 bool __wrap_hold_stop(struct align_target *at, unsigned int why)
 {
+	bool frozen = at->blocks.frozen;
 	bool ret = __real_hold_stop(at, why);
 
-	if (why == HOLD_STOPPED_REBOOT && at->blocks.nr_held &&
+	if (why == HOLD_STOPPED_REBOOT && stage_when_stopped)
+		stage_when_stopped();
+	/* A resume may come in between. */
+	if (why == HOLD_STOPPED_REBOOT && at->blocks.nr_held && !frozen &&
 	    !at->blocks.frozen)
 		reboot_writes = true;
 	return ret;
