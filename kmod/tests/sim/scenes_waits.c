@@ -302,12 +302,9 @@ void scene_quiet_reboot(void)
 
 static unsigned int writers;
 
-static void write_some(void *number)
+static void write_one(void *number)
 {
-	unsigned int i;
-
-	for (i = 0; i < 3; i++)
-		act_write(stage_at(10 + 4 * (unsigned long)number), stage.block);
+	act_write(stage_at(10 + 4 * (unsigned long)number), stage.block);
 	writers--;
 }
 
@@ -319,10 +316,10 @@ void scene_many_modes(void)
 	unsigned int round;
 
 	stage_open(1, 400, 64);
-	for (round = 0; round < 20; round++) {
+	for (round = 0; round < 80; round++) {
 		writers = 3;
 		for (i = 0; i < 3; i++)
-			machine_start(CONTEXT_TASK, "writer", write_some,
+			machine_start(CONTEXT_TASK, "writer", write_one,
 				      (void *)i);
 		MUST(stage_message("mode", modes[round % 2]), 0);
 		stage_rest_ms(1);
