@@ -325,3 +325,11 @@ def test_a_session_that_is_killed_has_told_what_ran_until_then(tmp_path):
     # A later look finds the results in the record.
     record = Path(tmp_path, "out", "tests-6.12.results.jsonl").read_text().splitlines()
     assert [json.loads(line)["test"][-2] for line in record[1:]] == ["0", "1"]
+
+
+def test_a_guest_keeps_each_library_of_alignctl_in_its_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "LIBRARIES", tmp_path / "lib")
+    told = subprocess.run(f"{batch.keep_libraries()}; ldd {batch.ALIGNCTL}", shell=True, capture_output=True, text=True,
+                          check=True).stdout
+    loaded = [line.split(" => ")[1] for line in told.splitlines() if " => " in line]
+    assert len(loaded) > 5 and all(library.startswith(f"{tmp_path}/lib/") for library in loaded), told
