@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from followed import ALIGNCTL, digest, findings, follow, obey, shell
+from followed import ALIGNCTL, digest, findings, follow, hurry_keys, obey, shell
 from lab.pace import patience
 from lab.plugins.extent import only_all
 from rig.dm import Device, block_name, number_of, queue, run, sectors_of
@@ -111,8 +111,9 @@ def test_the_end_of_a_partition_of_kpartx_is_cut(rig):
         assert digest(disk, 8192 * SECTOR, SIZE) == whole
 
 
-def test_luks_2_that_is_open_gets_larger_sectors(rig):
+def test_luks_2_that_is_open_gets_larger_sectors(rig, tmp_path, monkeypatch):
     drive, name = rig.drive("p4096").path, "remedy"
+    hurry_keys(tmp_path, monkeypatch)
     # All of the device is encrypted anew: 16 MiB of header, and twice the file system.
     with Device(f"0 {(16 * MIB + 2 * SIZE) // SECTOR} linear {drive} 0") as small:
         disk = small.path

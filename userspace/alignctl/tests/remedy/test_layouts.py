@@ -14,7 +14,7 @@ import pytest
 
 from alignctl_program import alignctl
 from audited import BRIDGE, DISK_BYTES, MIB, SECTOR, Machine, check, keep_probed, sparse
-from followed import shell
+from followed import hurry_keys, shell
 from lab.paths import REPO
 
 USAGE = 2
@@ -143,7 +143,8 @@ def test_luks_is_made_with_whole_units(encrypted, tmp_path, unit):
     assert bool(layout["left"]) == (unit > PAGE)
 
 
-def test_luks_is_made_as_printed(tmp_path, loops):
+def test_luks_is_made_as_printed(tmp_path, loops, monkeypatch):
+    hurry_keys(tmp_path, monkeypatch)
     image, _, options = made("luks", tmp_path, 4096, 4096, size=32 * MIB, answer=PHRASE)
     assert check(image, *options)[:2] == ({}, {})
 

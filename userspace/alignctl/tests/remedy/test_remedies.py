@@ -15,11 +15,11 @@ import pytest
 
 from alignctl_program import alignctl
 from audited import MIB, SECTOR, run, sparse
-from followed import digest, findings, follow, followed_in, obey, printed, table
+from followed import QUICK_KEYS, digest, findings, follow, followed_in, hurry_keys, obey, printed, table
 from lab.paths import REPO
 from lab.plugins.extent import only_all
 
-FAST = ["--batch-mode", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"]
+FAST = ["--batch-mode", *QUICK_KEYS.split()]
 PHRASE = "a pass phrase"
 USAGE = 2
 TESTS = [REPO / "userspace/alignctl/tests/remedy/test_remedies.py", REPO / "kmod/tests/guest/test_remedies_of_devices.py",
@@ -214,9 +214,10 @@ def test_luks_2_that_is_closed_has_no_command(tmp_path):
 
 
 @pytest.mark.parametrize("place", ["image", only_all("other commands are run on a loop device and on an image", "device")])
-def test_luks_1_is_made_anew(tmp_path, loops, place):
+def test_luks_1_is_made_anew(tmp_path, loops, place, monkeypatch):
     """There is no other command for it: reencrypt --sector-size is for LUKS 2."""
     image = tmp_path / "luks"
+    hurry_keys(tmp_path, monkeypatch)
     run("cryptsetup", "luksFormat", "--batch-mode", "--type", "luks1", "--pbkdf-force-iterations", "1000",
         sparse(image, 24 * MIB), "-", input=PHRASE)
     with looped(image, "--sector-size", "512") if place == "device" else contextlib.nullcontext(image) as device:
@@ -224,8 +225,9 @@ def test_luks_1_is_made_anew(tmp_path, loops, place):
                destroys="the content", answer=PHRASE)
 
 
-def test_luks_with_shifted_data_is_made_anew(tmp_path):
+def test_luks_with_shifted_data_is_made_anew(tmp_path, monkeypatch):
     image = tmp_path / AWKWARD
+    hurry_keys(tmp_path, monkeypatch)
     run("cryptsetup", "luksFormat", "--batch-mode", "--type", "luks1", "--pbkdf-force-iterations", "1000", "--align-payload",
         "4099", sparse(image, 24 * MIB), "-", input=PHRASE)
     follow("luks-data", str(image), "data-start", image, destroys="the content", answer=PHRASE)
