@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -327,9 +328,12 @@ def test_a_session_that_is_killed_has_told_what_ran_until_then(tmp_path):
     assert [json.loads(line)["test"][-2] for line in record[1:]] == ["0", "1"]
 
 
-def test_a_guest_keeps_each_library_of_alignctl_in_its_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(batch, "LIBRARIES", tmp_path / "lib")
-    told = subprocess.run(f"{batch.keep_libraries()}; ldd {batch.ALIGNCTL}", shell=True, capture_output=True, text=True,
-                          check=True).stdout
-    loaded = [line.split(" => ")[1] for line in told.splitlines() if " => " in line]
-    assert len(loaded) > 5 and all(library.startswith(f"{tmp_path}/lib/") for library in loaded), told
+def test_a_guest_has_alignctl_and_all_that_it_loads_in_its_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(batch, "MEMORY", tmp_path / "memory")
+    told = subprocess.run(["unshare", "--mount", "--map-root-user", "sh", "-c",
+                           f"{batch.keep_programs()} && ldd {batch.ALIGNCTL} && cat /proc/self/mountinfo"],
+                          capture_output=True, text=True, check=True).stdout
+    loaded = re.findall(r"^\t.* => (.*) \(", told, re.M)
+    assert len(loaded) > 5 and all(library.startswith(f"{tmp_path}/memory/") for library in loaded), told
+    assert re.search(rf" \S+/memory/alignctl {batch.ALIGNCTL} ", told)
+    assert re.search(r" \S+/memory/(ld-\S+) \S+/\1 ", told)
