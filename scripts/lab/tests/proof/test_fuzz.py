@@ -4,6 +4,7 @@
 DM_ALIGN_FUZZ_RUNS: runs of each target (see lab/plugins/extent.py); DM_ALIGN_FUZZ_SEED: the seed (1).
 """
 
+import functools
 import os
 import subprocess
 
@@ -20,7 +21,9 @@ PROGRAMS = sorted(path.parents[1].name for path in (REPO / "userspace").glob("*/
 TARGETS = [(program, target) for program in dict.fromkeys(PROGRAMS) for target in fuzz.targets(program)]
 
 
+@functools.cache
 def build(program):
+    """Build the targets of a program, once in a session: a make that has nothing to do takes as long as a target's runs."""
     with locked(f"fuzz-{program}", OUT):
         done = subprocess.run(["make", "-C", REPO / "userspace" / program, f"OUT={OUT}", "fuzz-targets"],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
