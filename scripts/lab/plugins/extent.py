@@ -22,7 +22,7 @@ VARIABLE = "DM_ALIGN_ALL"
 LENGTHS = {
     "DM_ALIGN_STRESS_SECONDS": (2, 3, "seconds of each stress in guests"),
     "DM_ALIGN_KASAN_SECONDS": (17, 120, "seconds of the stress under KASAN and lockdep"),
-    "DM_ALIGN_SOAK_ROUNDS": (6, 24, "random configurations under KASAN"),
+    "DM_ALIGN_SOAK_ROUNDS": (4, 24, "random configurations under KASAN"),
     "DM_ALIGN_HOSTILE_LINES": (100, 500, "bad table lines and messages in a guest"),
     "DM_ALIGN_KMEMLEAK_LINES": (60, 300, "the same under KASAN and kmemleak"),
     "DM_ALIGN_HOSTILE_SECONDS": (5, 5, "seconds of readers of sysfs under KASAN"),
@@ -30,8 +30,8 @@ LENGTHS = {
     "DM_ALIGN_STACK_CUTS": (1, 1, "power cuts of each file system, LVM, LUKS, md"),
     "DM_ALIGN_LIFECYCLE_ROUNDS": (5, 20, "suspends, reloads, loads of the module, drives that go"),
     "DM_ALIGN_FILES_SECONDS": (1, 2, "seconds of each tool that works on files"),
-    "DM_ALIGN_SIM_LIVES": (4000, 80000, "lives of the engine on virtual time"),
-    "DM_ALIGN_FUZZ_RUNS": (1000, 10000, "inputs of each fuzz target"),
+    "DM_ALIGN_SIM_LIVES": (2400, 80000, "lives of the engine on virtual time"),
+    "DM_ALIGN_FUZZ_RUNS": (500, 10000, "inputs of each fuzz target"),
 }
 
 

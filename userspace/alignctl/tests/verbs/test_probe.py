@@ -14,6 +14,7 @@ import pytest
 
 from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, WORKLOADS_TOO, alignctl, keys, man_page, tables
 from lab.pace import patience
+from lab.plugins.extent import only_all
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 WRITING = [method for method, writes in METHODS.items() if writes]
@@ -189,16 +190,20 @@ def test_pairs_are_plotted_by_distance(disk, tmp_path):
     assert page.read_text().count('class="point"') == 30
 
 
-def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_changed(disk, data, tmp_path):
-    for options, why in ((["--span", "8M"], "writes do: --write START+LENGTH"),
-                         ([*AREA, "--force", disk], "give 256M or more")):
-        done = alignctl("probe", "block-size", disk, *options, "--json", "--html", tmp_path / "page.html", cwd=tmp_path)
-        assert done.returncode == FINE, done.stderr
-        result = json.loads(done.stdout)
-        assert result["block"] is result["kept"] is result["penalty_us"] is None and why in result["why"]
-        assert escape(f"cannot tell: {result['why']}") in (tmp_path / "page.html").read_text()
-        assert disk.read_bytes() == data
-        assert_documented(result)
+@pytest.mark.parametrize("options, why", [
+    only_all("hundreds of thousands of reads: test_probe_block_size.py reads models of SSDs",
+                    ["--span", "8M"], "writes do: --write START+LENGTH"),
+    ([*AREA, "--force", "disk"], "give 256M or more"),
+])
+def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_changed(disk, data, tmp_path, options, why):
+    given = [disk if word == "disk" else word for word in options]
+    done = alignctl("probe", "block-size", disk, *given, "--json", "--html", tmp_path / "page.html", cwd=tmp_path)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert result["block"] is result["kept"] is result["penalty_us"] is None and why in result["why"]
+    assert escape(f"cannot tell: {result['why']}") in (tmp_path / "page.html").read_text()
+    assert disk.read_bytes() == data
+    assert_documented(result)
 
 
 @pytest.mark.parametrize("options, words", [
