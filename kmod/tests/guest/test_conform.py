@@ -169,7 +169,7 @@ def device(rig, kind):
 
 def test_a_server_that_keeps_its_word_is_clean_and_what_it_does_not_take_is_told(rig, medium):
     with nbd.module(), nbd.served(medium, StandIn("none")) as disk:
-        found = conform(disk.path, "--rounds", 624, "--block", BLOCK, "--depth", 4)
+        found = conform(disk.path, "--rounds", 312, "--block", BLOCK, "--depth", 4)
     assert found["rounds"] > 100 and not found["faulty"] and found["cannot_tell"].keys() == {"discard"}
 
 

@@ -115,13 +115,13 @@ def test_a_guest_gives_the_commands_output_and_status():
 
 
 def test_a_fault_in_the_kernel_log_fails_a_command_that_succeeds():
-    done = scripts_vm("--timeout", LIMIT, "--name", "self-fault", "--", "echo 'BUG: on purpose' >/dev/kmsg")
+    done = scripts_vm("--timeout", LIMIT, "--cpus", "1", "--name", "self-fault", "--", "echo 'BUG: on purpose' >/dev/kmsg")
     assert done.returncode == vm.FAULTY
     assert "BUG: on purpose" in done.stderr
 
 
 def test_a_guest_that_dies_is_told_from_one_that_ends():
-    done = scripts_vm("--timeout", LIMIT, "--name", "self-death", "--", "echo c >/proc/sysrq-trigger; sleep 60")
+    done = scripts_vm("--timeout", LIMIT, "--cpus", "1", "--name", "self-death", "--", "echo c >/proc/sysrq-trigger; sleep 60")
     assert done.returncode == vm.DIED
     assert "sysrq triggered crash" in done.stderr
 
