@@ -10,9 +10,9 @@
 #include "media.h"
 #include "shim.h"
 #include "story.h"
+#include "tags.h"
 
 #define MOST_REQUESTS	512
-#define SECTOR_WORDS	(SECTOR_SIZE / sizeof(u64))
 /* Content of memory that the drive has not read into yet: no write's. */
 #define SCRIBBLED	0xbad1bad1bad1bad1ULL
 
@@ -172,31 +172,27 @@ static void scribble(struct bio *bio)
 /* Read a sector into memory, in two halves. */
 static void fill(u64 *words, u64 tag, unsigned int sector)
 {
-	unsigned int i;
-
 	if (words[0] != SCRIBBLED && !machine_is_search())
 		machine_fail("the memory of a read in flight is written: sector %u has %#llx",
 			     sector, words[0]);
-	for (i = 0; i < SECTOR_WORDS; i++) {
-		if (i == SECTOR_WORDS / 2)
-			stop_inside();
-		words[i] = tag;
-	}
+	tags_fill_half(words, tag);
+	stop_inside();
+	tags_fill_half(words + SECTOR_WORDS / 2, tag);
 }
 
 /* Return what a sector in memory has, in two halves. */
 static u64 take(const u64 *words, unsigned int sector)
 {
 	u64 tag = words[0];
-	unsigned int i;
+	const u64 *other = tags_other_half(words, tag);
 
-	for (i = 1; i < SECTOR_WORDS; i++) {
-		if (i == SECTOR_WORDS / 2)
-			stop_inside();
-		if (words[i] != tag)
-			machine_fail("a torn sector is written: %u has %#llx and %#llx",
-				     sector, tag, words[i]);
+	if (!other) {
+		stop_inside();
+		other = tags_other_half(words + SECTOR_WORDS / 2, tag);
 	}
+	if (other)
+		machine_fail("a torn sector is written: %u has %#llx and %#llx",
+			     sector, tag, *other);
 	return tag;
 }
 

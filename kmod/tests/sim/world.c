@@ -21,6 +21,7 @@
 #include "stage.h"
 #include "shim.h"
 #include "story.h"
+#include "tags.h"
 #include "world.h"
 
 /* Requests of the drive for which a request may wait at most. */
@@ -238,6 +239,8 @@ static void note_time(unsigned int request, bool ends)
 {
 	unsigned int i;
 
+	if (!machine_is_search())
+		return;
 	machine_note(&world.times_of[ends][request % NOTED], true);
 	for (i = 0; i < NOTED; i++)
 		machine_note(&world.times_of[!ends][i], false);
@@ -294,19 +297,18 @@ static void request_check(struct request *request)
 {
 	const struct world_op *op = &request->op;
 	bool ok = !request->bio->bi_status;
-	unsigned int i, j;
+	unsigned int i;
 
 	switch ((enum world_op_kind)op->kind) {
 	case OP_READ:
 		for (i = 0; ok && i < op->nr; i++) {
 			u64 *words = (u64 *)((char *)request->memory +
 					     i * SECTOR_SIZE);
+			const u64 *other = tags_other(words, words[0]);
 
-			for (j = 1; j < SECTOR_SIZE / sizeof(u64); j++)
-				if (words[j] != words[0])
-					machine_fail("a read found a torn sector: %u has %#llx and %#llx",
-						     op->first + i, words[0],
-						     words[j]);
+			if (other)
+				machine_fail("a read found a torn sector: %u has %#llx and %#llx",
+					     op->first + i, words[0], *other);
 			if (!met_drops(request))
 				oracle_found(oracle_sector(op) + i,
 					     request->began, words[0]);
@@ -422,19 +424,15 @@ static bool has_data(const struct world_op *op)
 static void give_memory(struct request *request)
 {
 	const struct world_op *op = &request->op;
-	unsigned int left = op->nr, pieces = op->pieces, i, j;
+	unsigned int left = op->nr, pieces = op->pieces, i;
 	char *at;
 
 	request->memory = machine_alloc(op->nr * SECTOR_SIZE, PAGE_SIZE);
 	at = request->memory;
-	for (i = 0; i < op->nr; i++) {
-		u64 *words = (u64 *)(at + i * SECTOR_SIZE);
-		u64 tag = op->kind == OP_READ ? 0xbad0000000000000ULL :
-			  oracle_tag(request->tag, oracle_sector(op) + i);
-
-		for (j = 0; j < SECTOR_SIZE / sizeof(u64); j++)
-			words[j] = tag;
-	}
+	for (i = 0; i < op->nr; i++)
+		tags_fill((u64 *)(at + i * SECTOR_SIZE),
+			  op->kind == OP_READ ? 0xbad0000000000000ULL :
+			  oracle_tag(request->tag, oracle_sector(op) + i));
 	while (left) {
 		unsigned int n = pieces > 1 ? 1 + machine_choose(left) : left;
 
