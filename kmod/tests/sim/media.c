@@ -118,6 +118,17 @@ static void count_mask(unsigned int first, unsigned int mask)
 	masks[mask] = true;
 }
 
+/* Of all blocks that begin in the cache. */
+static void count_masks(sim_u64 seed, unsigned int lead)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_cached; i++)
+		if (!((cached[i] + lead) % 8))
+			count_mask(cached[i],
+				   (seed + (cached[i] + lead) / 8) % 256);
+}
+
 unsigned int media_masks(void)
 {
 	unsigned int i, nr = 0;
@@ -130,16 +141,14 @@ unsigned int media_masks(void)
 void media_cut(enum media_cut how, sim_u64 seed, unsigned int block,
 	       unsigned int lead)
 {
-	unsigned int i;
-
-	for (i = 0; i < MEDIA_SECTORS; i++) {
+	if (how == CUT_MASK && block == 8)
+		count_masks(seed, lead);
+	while (nr_cached) {
+		unsigned int i = cached[--nr_cached];
 		struct cell *cell = &cells[i];
 		unsigned int pick = cell->nr;
 		unsigned int nr = (i + lead) / block, in = (i + lead) % block;
 		unsigned int mask = (seed + nr) % 256;
-
-		if (how == CUT_MASK && block == 8 && !in)
-			count_mask(i, mask);
 
 		if (how == CUT_ALL)
 			pick = 0;
@@ -153,5 +162,4 @@ void media_cut(enum media_cut how, sim_u64 seed, unsigned int block,
 		cell->nr = 0;
 		cell->listed = false;
 	}
-	nr_cached = 0;
 }

@@ -27,14 +27,17 @@ struct version {
 	unsigned int write;
 };
 
+/* Most have one version: it shares a line of the processor's cache with @nr. */
 struct sector {
-	struct version version[MOST_VERSIONS];
 	unsigned int nr;
-};
+	struct version version[MOST_VERSIONS];
+} __attribute__((aligned(64)));
 
 bool oracle_gives_up;
 
 static struct sector sectors[ORACLE_SECTORS];
+/* All from here on have never been written, read or judged. */
+static unsigned int untouched = ORACLE_SECTORS;
 /* The device of a sector: in front of @border, or behind it. */
 static unsigned int border;
 static sim_u64 flushed[2], clock;
@@ -52,6 +55,12 @@ static void set_only(struct sector *sector, sim_u64 tag)
 	sector->nr = 1;
 }
 
+static void touch(unsigned int first, unsigned int nr)
+{
+	if (first + nr > untouched)
+		untouched = first + nr;
+}
+
 void oracle_reset(unsigned int at)
 {
 	unsigned int i;
@@ -62,8 +71,9 @@ void oracle_reset(unsigned int at)
 	nr_reads = 0;
 	flushed[0] = 0;
 	flushed[1] = 0;
-	for (i = 0; i < ORACLE_SECTORS; i++)
+	for (i = 0; i < untouched; i++)
 		set_only(&sectors[i], 0);
+	untouched = 0;
 }
 
 sim_u64 oracle_tag(sim_u64 write, unsigned int sector)
@@ -148,6 +158,7 @@ void oracle_parts(unsigned int nr, void (*part)(void *at, size_t bytes))
 	part(&clock, sizeof(clock));
 	part(&was_end, sizeof(was_end));
 	part(flushed, sizeof(flushed));
+	part(&untouched, sizeof(untouched));
 	part(&nr_reads, sizeof(nr_reads));
 	part(reads, nr_reads * sizeof(*reads));
 	for (i = 0; i < nr; i++) {
@@ -239,6 +250,7 @@ void oracle_begin(struct oracle_write *write, unsigned int first,
 	unsigned int i;
 
 	*write = (struct oracle_write) { first, nr, (unsigned int)number };
+	touch(first, nr);
 	moment_of(false);
 	for (i = first; i < first + nr; i++) {
 		struct sector *sector = &sectors[i];
@@ -317,7 +329,7 @@ void oracle_stopped(void)
 {
 	unsigned int i, j;
 
-	for (i = 0; i < ORACLE_SECTORS; i++)
+	for (i = 0; i < untouched; i++)
 		for (j = 0; j < sectors[i].nr; j++) {
 			sectors[i].version[j].found = NEVER;
 			sectors[i].version[j].over = NEVER;
@@ -364,6 +376,7 @@ void oracle_found(unsigned int at, sim_u64 began,
 	unsigned int i, nr = 0;
 	bool any = false;
 
+	touch(at, 1);
 	moment_of(true);
 	for (i = 0; i < sector->nr; i++) {
 		struct version *this = &sector->version[i];
@@ -397,6 +410,7 @@ void oracle_survived(unsigned int at, sim_u64 tag)
 	unsigned int i;
 
 	nr_reads = 0;
+	touch(at, 1);
 	for (i = 0; i < sector->nr && !found; i++)
 		found = (sector->version[i].tag == tag ||
 			 gives_up(&sector->version[i])) &&
