@@ -163,7 +163,7 @@ static bool is_barred(void)
 static void refill(void)
 {
 	if (options.strategy == STRATEGY_RANDOM)
-		machine_budget = 1 + (int)machine_choose(2 * options.mean);
+		machine_budget = 1 + (int)choose_of(2 * options.mean);
 	else if (options.strategy == STRATEGY_SEARCH)
 		machine_budget = INT_MAX;
 	else
@@ -210,8 +210,8 @@ static bool has_haste(void)
 {
 	if (options.strategy == STRATEGY_PCT)
 		return pass_points() && !options.calm && next_ns != NEVER;
-	return next_ns != NEVER && now_ns < next_ns && !options.calm &&
-	       machine_chance(HASTE);
+	return options.strategy == STRATEGY_RANDOM && next_ns != NEVER &&
+	       now_ns < next_ns && !options.calm && !choose_of(HASTE);
 }
 
 void machine_calm(void)

@@ -126,7 +126,13 @@ bool machine_is_calm(void);
 /* A search may have others go on here. */
 void machine_yield(void);
 /* Something that steps of a search read or write, beside memory. */
-void machine_note(const void *what, bool write);
+void machine_note_searched(const void *what, bool write);
+static inline void machine_note(const void *what, bool write)
+{
+	if (machine_searches)
+		machine_note_searched(what, write);
+}
+
 /* Accesses of this memory commute. */
 void machine_ignore(const void *from, size_t bytes);
 

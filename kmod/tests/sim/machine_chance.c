@@ -2,17 +2,7 @@
 /* The choices of a seed: xoroshiro128+, seeded by splitmix64; Blackman and Vigna, 2018. */
 #include "machine_own.h"
 
-static sim_u64 state[2];
-
-static sim_u64 next_random(void)
-{
-	sim_u64 a = state[0], b = state[1], sum = a + b;
-
-	b ^= a;
-	state[0] = (a << 24 | a >> 40) ^ b ^ (b << 16);
-	state[1] = b << 37 | b >> 27;
-	return sum;
-}
+sim_u64 chance_state[2];
 
 static sim_u64 split_mix(sim_u64 *from)
 {
@@ -27,7 +17,7 @@ unsigned int machine_choose(unsigned int n)
 {
 	if (options.strategy == STRATEGY_SEARCH)
 		return 0;
-	return n < 2 ? 0 : (unsigned int)((next_random() >> 32) * n >> 32);
+	return choose_of(n);
 }
 
 bool machine_chance(unsigned int one_in)
@@ -37,6 +27,6 @@ bool machine_chance(unsigned int one_in)
 
 void chance_begin(sim_u64 seed)
 {
-	state[0] = split_mix(&seed);
-	state[1] = split_mix(&seed);
+	chance_state[0] = split_mix(&seed);
+	chance_state[1] = split_mix(&seed);
 }

@@ -54,7 +54,24 @@ struct thread *thread_take(enum thread_context context, const char *name,
 void thread_end(void);
 
 /* machine_chance.c */
+extern sim_u64 chance_state[2];
 void chance_begin(sim_u64 seed);
+
+static inline sim_u64 next_random(void)
+{
+	sim_u64 a = chance_state[0], b = chance_state[1], sum = a + b;
+
+	b ^= a;
+	chance_state[0] = (a << 24 | a >> 40) ^ b ^ (b << 16);
+	chance_state[1] = b << 37 | b >> 27;
+	return sum;
+}
+
+/* As machine_choose(), for who knows that this is no search. */
+static inline unsigned int choose_of(unsigned int n)
+{
+	return n < 2 ? 0 : (unsigned int)((next_random() >> 32) * n >> 32);
+}
 
 /* machine_memory.c: drop all memory; whether memory is of the arena. */
 void memory_reset(void);

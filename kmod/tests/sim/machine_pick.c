@@ -3,23 +3,52 @@
 #include "machine_own.h"
 #include "strategy.h"
 
+/* Runs on a CPU that is idle. */
+static const struct thread nobody = { .context = CONTEXT_TASK };
+
+/*
+ * What a CPU runs is as good as random, and this is asked at each choice: it takes no
+ * branches, which a processor would guess wrong.
+ */
+static const struct thread *top_of(const struct cpu *cpu)
+{
+	return cpu->top ? cpu->top : &nobody;
+}
+
 /* Which interrupts a CPU can take now. */
 bool takes_hard(const struct cpu *cpu)
 {
-	return !cpu->top || (cpu->top->context != CONTEXT_HARDIRQ &&
-			     !cpu->top->irqs_off);
+	const struct thread *top = top_of(cpu);
+
+	return (top->context != CONTEXT_HARDIRQ) & !top->irqs_off;
 }
 
 bool takes_soft(const struct cpu *cpu)
 {
-	return !cpu->top || (cpu->top->context == CONTEXT_TASK &&
-			     !cpu->top->irqs_off);
+	const struct thread *top = top_of(cpu);
+
+	return (top->context == CONTEXT_TASK) & !top->irqs_off;
 }
 
 bool takes_task(const struct cpu *cpu)
 {
-	return !cpu->top || (cpu->top->context == CONTEXT_TASK &&
-			     !cpu->top->irqs_off && !cpu->top->preempt);
+	return takes_soft(cpu) & !top_of(cpu)->preempt;
+}
+
+/* Whether what a CPU runs can go on. */
+static bool goes_on(const struct cpu *cpu)
+{
+	return top_of(cpu)->state == THREAD_RUNNABLE;
+}
+
+/* Return: what the @nr-th CPU runs of those on which somebody can go on. */
+static struct thread *nth_on_cpu(unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; !goes_on(&cpus[i]) || nr--; i++)
+		;
+	return cpus[i].top;
 }
 
 /* Put a task that is on no CPU on one, and what is there beside. */
@@ -72,43 +101,41 @@ static struct thread *choose_random(void)
 	unsigned int go = 0, task = 0, irq = 0, bh = 0, i, kinds, pick;
 
 	for (i = 0; i < options.cpus; i++) {
-		struct cpu *cpu = &cpus[i];
+		const struct cpu *cpu = &cpus[i];
 
-		go += cpu->top && cpu->top->state == THREAD_RUNNABLE;
-		task += nr_waiting && takes_task(cpu);
-		irq += hard.nr && takes_hard(cpu);
-		bh += soft.nr && takes_soft(cpu);
+		go += goes_on(cpu);
+		task += takes_task(cpu);
+		irq += takes_hard(cpu);
+		bh += takes_soft(cpu);
 	}
+	task = nr_waiting ? task : 0;
+	irq = hard.nr ? irq : 0;
+	bh = soft.nr ? bh : 0;
 	/* Whoever is on a CPU goes on more often than others come. */
 	kinds = 2 * !!go + !!task + !!irq + !!bh + !!nr_devices;
 	if (!kinds)
 		return NULL;
-	pick = machine_choose(kinds);
+	pick = choose_of(kinds);
 	if (go) {
-		if (pick < 2) {
-			pick = machine_choose(go);
-			for (i = 0;; i++)
-				if (cpus[i].top &&
-				    cpus[i].top->state == THREAD_RUNNABLE &&
-				    !pick--)
-					return cpus[i].top;
-		}
+		if (pick < 2)
+			return nth_on_cpu(choose_of(go));
 		pick -= 2;
 	}
-	if (task && !pick--)
-		return place_task(machine_choose((unsigned int)nr_waiting),
-				  machine_choose(task));
+	if (task && !pick--) {
+		pick = choose_of(task);
+		return place_task(choose_of((unsigned int)nr_waiting), pick);
+	}
 	if (irq && !pick--) {
-		pick = machine_choose(irq);
+		pick = choose_of(irq);
 		return take_interrupt(&hard, CONTEXT_HARDIRQ, takes_hard, pick,
-				      machine_choose((unsigned int)hard.nr));
+				      choose_of((unsigned int)hard.nr));
 	}
 	if (bh && !pick--) {
-		pick = machine_choose(bh);
+		pick = choose_of(bh);
 		return take_interrupt(&soft, CONTEXT_SOFTIRQ, takes_soft, pick,
-				      machine_choose((unsigned int)soft.nr));
+				      choose_of((unsigned int)soft.nr));
 	}
-	return devices[machine_choose((unsigned int)nr_devices)];
+	return devices[choose_of((unsigned int)nr_devices)];
 }
 
 /* Who could go on: the place in its list, and the priority. */

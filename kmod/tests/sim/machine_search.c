@@ -34,9 +34,9 @@ void machine_explore(bool explore)
 	explored = explore;
 }
 
-void machine_note(const void *what, bool write)
+void machine_note_searched(const void *what, bool write)
 {
-	if (explored && options.strategy == STRATEGY_SEARCH)
+	if (explored)
 		options.search->note(what, write);
 }
 

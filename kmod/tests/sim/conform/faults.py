@@ -107,9 +107,8 @@ FAULTS = {
     "timer-runs-twice-at-once": ("timer_never_runs_twice_at_once", [
         ("shim/timer.c", "\tif (timer->running) {\n", "\tif (timer->running == current) {\n")]),
     "spin-lock-holds-off-timers": ("timer_fires_while_a_spin_lock_is_held", [
-        ("machine_pick.c", "takes_soft(const struct cpu *cpu)\n{\n\treturn !cpu->top || (",
-         "takes_soft(const struct cpu *cpu)\n{\n"
-         "\treturn !cpu->top || (!cpu->top->preempt && ")]),
+        ("machine_pick.c", "return (top->context == CONTEXT_TASK) & !top->irqs_off;",
+         "return (top->context == CONTEXT_TASK) & !top->irqs_off & !top->preempt;")]),
     "hrtimer-in-a-soft-interrupt": ("hrtimer_fires_in_a_hard_interrupt", [
         ("shim/timer.c", ".context = CONTEXT_HARDIRQ", ".context = CONTEXT_SOFTIRQ")]),
     "hrtimer-fires-early": ("hrtimer_fires_in_a_hard_interrupt", [("shim/timer.c", "machine_now() + in)", "machine_now() + 1)")]),
