@@ -40,6 +40,8 @@ static jmp_buf host_end;
 static bool ended;
 static char failure[1024];
 sim_u64 all_choices;
+/* Threads that spin. */
+static unsigned int nr_spinning;
 /* Points that were granted until the next switch. */
 static int granted;
 
@@ -327,6 +329,7 @@ void machine_spin(const void *waits_for)
 	struct thread *thread = machine_current;
 
 	thread->state = THREAD_SPINS;
+	nr_spinning++;
 	thread->waits_for = waits_for;
 	machine_switch();
 	thread->waits_for = NULL;
@@ -336,13 +339,14 @@ void machine_unspin(const void *waits_for)
 {
 	unsigned int i;
 
-	for (i = 0; i < options.cpus; i++) {
+	for (i = 0; nr_spinning && i < options.cpus; i++) {
 		struct thread *thread = cpus[i].top;
 
 		for (; thread; thread = thread->below)
 			if (thread->state == THREAD_SPINS &&
 			    thread->waits_for == waits_for) {
 				thread->state = THREAD_RUNNABLE;
+				nr_spinning--;
 				look_soon();
 			}
 	}
@@ -419,6 +423,7 @@ void thread_parts(void (*part)(void *at, size_t bytes))
 	PART(nr_threads);
 	PART(nr_pool);
 	PART(nr_waiting);
+	PART(nr_spinning);
 	PART(nr_devices);
 	PART(hard.nr);
 	PART(soft.nr);
@@ -451,6 +456,7 @@ void machine_reset(const struct machine_options *wanted)
 	nr_threads = 0;
 	nr_pool = 0;
 	nr_waiting = 0;
+	nr_spinning = 0;
 	nr_devices = 0;
 	hard.nr = 0;
 	soft.nr = 0;
