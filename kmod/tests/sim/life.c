@@ -89,13 +89,19 @@ static struct machine_result end_of(struct life_world *world,
 	return result;
 }
 
-/* Run the machine of a world, from its first task on. */
+/* Run a machine for a world, from its first task on. */
 static struct machine_result run(void (*first)(void *argument),
 				 struct life_world *world)
 {
-	copy_data(__start_sim_data, pristine);
 	machine_reset(&world->machine);
 	return end_of(world, machine_run(first, &world->plan));
+}
+
+/* What judges needs nothing of the engine's data; a world has them as at the start. */
+static struct machine_result run_world(struct life_world *world)
+{
+	copy_data(__start_sim_data, pristine);
+	return run(world_main, world);
 }
 
 static void make_world(struct life_script *script, unsigned int i, sim_u64 seed)
@@ -169,7 +175,7 @@ static const char *live(struct life_script *script, unsigned int i, bool made,
 	/* Once a life has errors, what it leaves may be of them. */
 	oracle_gives_up |= world->plan.error_one_in || world->plan.bad_nr;
 	life->worlds = i + 1;
-	return judge(script, i, made, seed, run(world_main, world), life);
+	return judge(script, i, made, seed, run_world(world), life);
 }
 
 static void begin(void)
