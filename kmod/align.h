@@ -430,7 +430,5 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 		    bool over);
 void align_io_resolve(struct align_io *io);
 void align_io_put(struct align_io *io, blk_status_t status);
-bool align_over_limits(struct align_io *io);
-void align_get_limits(const struct align_target *at, struct align_limits *lim);
 
 #endif

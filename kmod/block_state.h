@@ -177,7 +177,6 @@ void run_job(struct align_job *job);
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr);
 void block_read(struct align_block *block);
-unsigned int run_max_blocks(const struct align_target *at, u64 number);
 
 /* hold.c */
 void hold_init(struct align_target *at);

@@ -70,6 +70,7 @@
 
 #include "block_state.h"
 #include "compat.h"
+#include "lower.h"
 #include "node.h"
 #include "trace.h"
 

@@ -27,27 +27,6 @@ static struct align_block *run_first(const struct block_run *run)
 	return list_first_entry(&run->blocks, struct align_block, list);
 }
 
-/**
- * run_max_blocks - how many blocks one request of the device below carries
- * @at: the target
- * @number: the first of them
- *
- * Return: at least 1.
- */
-unsigned int run_max_blocks(const struct align_target *at, u64 number)
-{
-	struct align_limits lim;
-	u32 sectors;
-
-	align_get_limits(at, &lim);
-	sectors = align_max_io_sectors(&lim,
-				       align_block_start(&at->geometry, number));
-	/* Each page may be a segment of its own. */
-	return max(1U, min(sectors / align_block_sectors(&at->geometry),
-			   min_t(u32, lim.max_segments, BIO_MAX_VECS) /
-			   block_max_segments(at)));
-}
-
 static struct block_run *run_new(struct align_target *at, unsigned int nr,
 				 gfp_t gfp)
 {

@@ -19,6 +19,7 @@
 
 #include "block_state.h"
 #include "compat.h"
+#include "lower.h"
 
 /*
  * How long a block waits for a write that is on its way: long compared with the

@@ -18,6 +18,7 @@
 #include "block.h"
 #include "compat.h"
 #include "gate.h"
+#include "lower.h"
 #include "node.h"
 
 const char * const align_mode_names[] = {
