@@ -425,10 +425,5 @@ extern const char * const align_mode_names[];
 
 /* write.c */
 int align_engine_map(struct align_io *io);
-int align_again(struct align_io *io);
-void align_io_count(struct align_io *io, const struct align_split *split,
-		    bool over);
-void align_io_resolve(struct align_io *io);
-void align_io_put(struct align_io *io, blk_status_t status);
 
 #endif

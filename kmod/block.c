@@ -102,6 +102,7 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
+#include "account.h"
 #include "block_state.h"
 
 /* Allocate room for the content of a block. Return: false without memory. */

@@ -19,6 +19,7 @@
 #include <linux/blk-cgroup.h>
 #include <linux/slab.h>
 
+#include "account.h"
 #include "block_state.h"
 #include "compat.h"
 

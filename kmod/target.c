@@ -15,6 +15,7 @@
 #include <scsi/scsi_ioctl.h>
 #include <scsi/sg.h>
 
+#include "account.h"
 #include "block.h"
 #include "compat.h"
 #include "gate.h"

@@ -12,7 +12,8 @@ BARRIERS = {
     # An opener that has seen @unflushed set, and so did not set it, is seen by who clears it.
     "node-mb": [("node.c", "\t\tsmp_mb();\n", "")],
     # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
-    "parts-relaxed": [("write.c", "if (atomic_dec_and_test(&io->parts))", "if (!atomic_add_return_relaxed(-1, &io->parts))")],
+    "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->parts))",
+                       "if (!atomic_add_return_relaxed(-1, &io->parts))")],
     # Whoever ends the last piece of a run sees the errors of the others.
     "pieces-relaxed": [("write.c", "if (atomic_dec_and_test(&io->pieces))",
                         "if (!atomic_add_return_relaxed(-1, &io->pieces))")],

@@ -48,7 +48,7 @@ FAULTS = {
                            "block_step_after_read(false, block_is_whole(block));")],
     "fua-lost": [("run.c", "\t\topf |= touch->io->bio->bi_opf & REQ_FUA;\n", "")],
     "fua-held": [("hold.c", "!(bio->bi_opf & REQ_FUA) && ", "")],
-    "ledger-twice": [("write.c", "\t\tif (io->touch[i].held)\n\t\t\tcontinue;\n", "")],
+    "ledger-twice": [("account.c", "\t\tif (io->touch[i].held)\n\t\t\tcontinue;\n", "")],
     "ledger-not-superseded": [("hold.c", "hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);", "hold_end(block);")],
     "overwritten-keeps-bytes": [("hold.c", "\tbitmap_clear(block->kept, from, to - from);\n", "")],
     "waiter-not-woken": [("hold.c", "\thold_settle(blocks, block->seq, false);\n", "")],
@@ -86,8 +86,8 @@ FAULTS = {
     "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
     "allocation-leaks": [("block.c", "\t\tkfree(block);\n\t\treturn NULL;\n\t}\n\tblock->number",
                           "\t\treturn NULL;\n\t}\n\tblock->number")],
-    "class-counted-as-other": [("write.c", "ledger_inc(ledger, writes_tail_only);", "ledger_inc(ledger, writes_head_only);")],
-    "latency-of-all-misaligned": [("write.c", "latency[!!io->nr_touches]", "latency[1]")],
+    "class-counted-as-other": [("account.c", "ledger_inc(ledger, writes_tail_only);", "ledger_inc(ledger, writes_head_only);")],
+    "latency-of-all-misaligned": [("account.c", "latency[!!io->nr_touches]", "latency[1]")],
     "status-mixed-up": [("target.c", "READ_ONCE(at->blocks.max), atomic_read(&at->blocks.nr),",
                          "atomic_read(&at->blocks.nr), READ_ONCE(at->blocks.max),")],
     "held-bytes-not-counted": [("hold.c", "s64 change = (s64)hold_sectors(block) - before;",
@@ -121,7 +121,7 @@ FAULTS = {
     "written-before-asked": [("notify.c", "\t\twrites |= hold_stop(at, endings[which].why);\n",
                               "\t\thold_stop(at, endings[which].why);\n")],
     "nowait-waits": [("block.c", "bool seen = io->bio->bi_opf & REQ_NOWAIT;", "bool seen = false;")],
-    "drop-keeps-writes": [("write.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
+    "drop-keeps-writes": [("account.c", "\t\tif (!io->status && hold_was_dropped(io))\n"
                            "\t\t\tio->status = BLK_STS_IOERR;\n", "")],
     "drop-does-not-wait": [("hold.c", "\tsynchronize_rcu();\n", "")],
     "read-shows-and-forgets": [("overlay.c", "\tblock->shown = true;\n\tatomic_inc(&io->at->blocks.nr_shown);\n", "")],

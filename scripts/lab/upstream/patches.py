@@ -64,10 +64,12 @@ The engine takes writes apart and serves partial touches by whole
 physical blocks. Add what it is made of:
 
 - align.h, block.h, block_state.h: the structures that its files share;
+- account: the parts of a write, and what the ledger has of it;
 - gate: every change of data passes it, so that the mode can change
   while none is in flight;
 - job: steps that need process context, in objects that may be freed
   while a step still runs;
+- lower: what the device below takes as one request;
 - node: what outlives the tables of a mapped device: the ledger and the
   files in sysfs;
 - placement: write hint and stream of the bios that are made of others;
@@ -78,8 +80,8 @@ physical blocks. Add what it is made of:
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
-""", driver("align.h", "block.h", "block_state.h", "gate.c", "gate.h", "job.c", "job.h", "node.c", "node.h", "placement.h",
-            "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
+""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "gate.c", "gate.h", "job.c", "job.h", "lower.c",
+            "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
