@@ -8,35 +8,6 @@
 
 #include "align.h"
 
-/*
- * Buffers: pages, because higher orders are hard to have without waiting;
- * smaller blocks share a page through the slab, which aligns them to their
- * size. A block that would need more than so many bio_vecs, and with them more
- * than 512 bytes beside its buffer, is made of larger pieces.
- */
-#define BLOCK_MAX_VECS	8
-
-/* Bytes of one piece of a buffer. */
-static inline unsigned int block_vec_size(const struct align_target *at)
-{
-	unsigned int physical = at->geometry.physical;
-
-	return max_t(unsigned int, physical / BLOCK_MAX_VECS,
-		     min_t(unsigned int, physical, PAGE_SIZE));
-}
-
-/* Pieces of one block. */
-static inline unsigned int block_nr_vecs(const struct align_target *at)
-{
-	return at->geometry.physical / block_vec_size(at);
-}
-
-/* What a block takes of a request, even if each page is a segment of its own. */
-static inline unsigned int block_max_segments(const struct align_target *at)
-{
-	return DIV_ROUND_UP(at->geometry.physical, PAGE_SIZE);
-}
-
 /* What became of a partial touch that came to its block. */
 enum touch_fate {
 	TOUCH_REFUSED,

@@ -8,6 +8,7 @@
 #define DM_ALIGN_BLOCK_STATE_H
 
 #include "block.h"
+#include "buffer.h"
 #include "compat.h"
 #include "shard.h"
 
@@ -126,10 +127,6 @@ struct align_block {
 	struct bio_vec vecs[];
 };
 
-/* Allocate without waiting, and leave the emergency reserves alone. */
-#define BLOCK_GFP	(GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC | \
-			 __GFP_NOWARN)
-
 /* Most runs that may read into memory of their own at a time. */
 #define HOLD_MAX_RUNS	16
 
@@ -152,11 +149,6 @@ static inline bool block_is_whole(const struct align_block *block)
 }
 
 /* block.c */
-bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs,
-		  gfp_t gfp);
-void buffer_free(const struct align_target *at, struct bio_vec *vecs);
-void block_copy_touch(struct align_block *block,
-		      const struct align_touch *touch);
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
 void block_charge(struct align_target *at, s64 bytes);

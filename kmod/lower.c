@@ -6,7 +6,7 @@
  */
 #include <linux/io.h>
 
-#include "block.h"
+#include "buffer.h"
 #include "compat.h"
 #include "lower.h"
 

@@ -65,6 +65,7 @@ physical blocks. Add what it is made of:
 
 - align.h, block.h, block_state.h: the structures that its files share;
 - account: the parts of a write, and what the ledger has of it;
+- buffer: the memory of a block's content;
 - gate: every change of data passes it, so that the mode can change
   while none is in flight;
 - job: steps that need process context, in objects that may be freed
@@ -80,8 +81,8 @@ physical blocks. Add what it is made of:
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
-""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "gate.c", "gate.h", "job.c", "job.h", "lower.c",
-            "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
+""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "gate.c", "gate.h", "job.c",
+            "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
