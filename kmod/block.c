@@ -139,10 +139,10 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 {
 	struct align_block *block;
 
-	block = kzalloc(struct_size(block, vecs, block_nr_vecs(at)), BLOCK_GFP);
+	block = kzalloc(struct_size(block, vecs, buffer_nr_vecs(at)), BUFFER_GFP);
 	if (!block)
 		return NULL;
-	if (!buffer_alloc(at, block->vecs, BLOCK_GFP)) {
+	if (!buffer_alloc(at, block->vecs, BUFFER_GFP)) {
 		kfree(block);
 		return NULL;
 	}

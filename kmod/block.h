@@ -44,7 +44,6 @@ void block_write(struct align_block *block);
 void bio_on_nobodys_account(struct bio *bio);
 blk_opf_t block_patch(struct align_block *block);
 unsigned int block_sent_bytes(const struct align_block *block);
-void block_add_to_bio(struct align_block *block, struct bio *bio);
 
 /* hold.c */
 bool hold_allowed(const struct align_target *at, const struct bio *bio);

@@ -20,7 +20,7 @@ enum block_state {
 	BLOCK_IS_PASS,
 	BLOCK_IS_HELD,
 	BLOCK_IS_KNOWN,
-} __packed;	/* With BLOCK_MAX_VECS a block fits into 512 bytes. */
+} __packed;	/* With BUFFER_MAX_VECS a block fits into 512 bytes. */
 
 /**
  * struct block_run - neighbouring blocks that are read or written as one

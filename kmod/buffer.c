@@ -2,20 +2,27 @@
 /*
  * The buffer of a block: its memory, and the bytes of touches that come to it.
  */
+#include <linux/bitmap.h>
 #include <linux/slab.h>
 
-#include "block_state.h"
 #include "buffer.h"
 
-/* Allocate room for the content of a block. Return: false without memory. */
+/**
+ * buffer_alloc - allocate room for the content of a block
+ * @at: the target
+ * @vecs: receives the pieces
+ * @gfp: how
+ *
+ * Return: false without memory.
+ */
 bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs,
 		  gfp_t gfp)
 {
-	unsigned int size = block_vec_size(at);
+	unsigned int size = buffer_vec_size(at);
 	unsigned int i;
 
-	memset(vecs, 0, block_nr_vecs(at) * sizeof(*vecs));
-	for (i = 0; i < block_nr_vecs(at); i++) {
+	memset(vecs, 0, buffer_nr_vecs(at) * sizeof(*vecs));
+	for (i = 0; i < buffer_nr_vecs(at); i++) {
 		if (size < PAGE_SIZE) {
 			void *data = kmalloc(size, gfp);
 
@@ -39,51 +46,56 @@ no_memory:
 	return false;
 }
 
-/* Free the content of a block, a partial one of buffer_alloc() too. */
+/**
+ * buffer_free - free the content of a block
+ * @at: the target
+ * @vecs: the pieces, maybe only the first of them
+ */
 void buffer_free(const struct align_target *at, struct bio_vec *vecs)
 {
 	unsigned int i;
 
-	for (i = 0; i < block_nr_vecs(at) && vecs[i].bv_page; i++) {
-		if (block_vec_size(at) < PAGE_SIZE)
+	for (i = 0; i < buffer_nr_vecs(at) && vecs[i].bv_page; i++) {
+		if (buffer_vec_size(at) < PAGE_SIZE)
 			kfree(bvec_virt(&vecs[i]));
 		else
 			__free_pages(vecs[i].bv_page,
-				     get_order(block_vec_size(at)));
+				     get_order(buffer_vec_size(at)));
 		vecs[i].bv_page = NULL;
 	}
 }
 
-/* Zero a part of the buffer, in bytes. */
-static void block_zero(struct align_block *block, unsigned int at,
-		       unsigned int bytes)
+/* Zero a part of a buffer, in bytes. */
+static void buffer_zero(const struct align_target *at, struct bio_vec *vecs,
+			unsigned int byte, unsigned int bytes)
 {
-	unsigned int size = block_vec_size(block->single.at);
+	unsigned int size = buffer_vec_size(at);
 
 	while (bytes) {
-		unsigned int n = min(size - at % size, bytes);
+		unsigned int n = min(size - byte % size, bytes);
 
-		memset(bvec_virt(&block->vecs[at / size]) + at % size, 0, n);
-		at += n;
+		memset(buffer_at(at, vecs, byte), 0, n);
+		byte += n;
 		bytes -= n;
 	}
 }
 
 /**
- * block_copy_touch - copy the bytes of a touch, or its zeroes, to the buffer
- * @block: its block, whose buffer is the caller's
+ * buffer_copy_touch - copy the bytes of a touch, or its zeroes, to a buffer
+ * @at: the target
+ * @vecs: the buffer, which is the caller's
  * @touch: the touch, whose bio has not ended
  */
-void block_copy_touch(struct align_block *block,
-		      const struct align_touch *touch)
+void buffer_copy_touch(const struct align_target *at, struct bio_vec *vecs,
+		       const struct align_touch *touch)
 {
-	unsigned int size = block_vec_size(block->single.at);
-	unsigned int at = touch->part.first << SECTOR_SHIFT;
+	unsigned int byte = touch->part.first << SECTOR_SHIFT;
+	unsigned int size = buffer_vec_size(at);
 	struct bvec_iter iter;
 	struct bio_vec from;
 
 	if (align_io_is_zeroes(touch->io)) {
-		block_zero(block, at, touch->part.count << SECTOR_SHIFT);
+		buffer_zero(at, vecs, byte, touch->part.count << SECTOR_SHIFT);
 		return;
 	}
 	__bio_for_each_segment(from, touch->io->bio, iter, touch->iter) {
@@ -91,14 +103,58 @@ void block_copy_touch(struct align_block *block,
 		unsigned int done = 0;
 
 		while (done < from.bv_len) {
-			unsigned int room = size - at % size;
+			unsigned int room = size - byte % size;
 			unsigned int n = min(room, from.bv_len - done);
 
-			memcpy(bvec_virt(&block->vecs[at / size]) + at % size,
-			       data + done, n);
+			memcpy(buffer_at(at, vecs, byte), data + done, n);
 			done += n;
-			at += n;
+			byte += n;
 		}
 		kunmap_local(data);
+	}
+}
+
+/**
+ * buffer_complete - copy the sectors that a buffer lacks from another one
+ * @at: the target
+ * @vecs: the buffer, which is the caller's
+ * @from: the other one
+ * @kept: sectors that stay as they are
+ */
+void buffer_complete(const struct align_target *at, struct bio_vec *vecs,
+		     const struct bio_vec *from, const unsigned long *kept)
+{
+	unsigned int sector;
+
+	for_each_clear_bit(sector, kept, align_block_sectors(&at->geometry)) {
+		unsigned int byte = sector << SECTOR_SHIFT;
+
+		memcpy(buffer_at(at, vecs, byte), buffer_at(at, from, byte),
+		       SECTOR_SIZE);
+	}
+}
+
+/**
+ * buffer_add_to_bio - add sectors of a buffer to a bio
+ * @at: the target
+ * @vecs: the buffer
+ * @first: first sector
+ * @end: the sector after the last one
+ * @bio: the bio, with room for buffer_nr_vecs()
+ */
+void buffer_add_to_bio(const struct align_target *at, struct bio_vec *vecs,
+		       unsigned int first, unsigned int end, struct bio *bio)
+{
+	unsigned int size = buffer_vec_size(at);
+	unsigned int byte = first << SECTOR_SHIFT;
+	unsigned int stop = end << SECTOR_SHIFT;
+
+	while (byte < stop) {
+		struct bio_vec *vec = &vecs[byte / size];
+		unsigned int n = min(stop - byte, size - byte % size);
+
+		__bio_add_page(bio, vec->bv_page, n,
+			       vec->bv_offset + byte % size);
+		byte += n;
 	}
 }

@@ -8,7 +8,7 @@
 #include "align.h"
 
 /* Allocate without waiting, and leave the emergency reserves alone. */
-#define BLOCK_GFP	(GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC | \
+#define BUFFER_GFP	(GFP_NOWAIT | __GFP_NORETRY | __GFP_NOMEMALLOC | \
 			 __GFP_NOWARN)
 
 /*
@@ -17,25 +17,34 @@
  * size. A block that would need more than so many bio_vecs, and with them more
  * than 512 bytes beside its buffer, is made of larger pieces.
  */
-#define BLOCK_MAX_VECS	8
+#define BUFFER_MAX_VECS	8
 
 /* Bytes of one piece of a buffer. */
-static inline unsigned int block_vec_size(const struct align_target *at)
+static inline unsigned int buffer_vec_size(const struct align_target *at)
 {
 	unsigned int physical = at->geometry.physical;
 
-	return max_t(unsigned int, physical / BLOCK_MAX_VECS,
+	return max_t(unsigned int, physical / BUFFER_MAX_VECS,
 		     min_t(unsigned int, physical, PAGE_SIZE));
 }
 
 /* Pieces of one block. */
-static inline unsigned int block_nr_vecs(const struct align_target *at)
+static inline unsigned int buffer_nr_vecs(const struct align_target *at)
 {
-	return at->geometry.physical / block_vec_size(at);
+	return at->geometry.physical / buffer_vec_size(at);
+}
+
+/* Where a byte of a buffer is. */
+static inline void *buffer_at(const struct align_target *at,
+			      const struct bio_vec *vecs, unsigned int byte)
+{
+	unsigned int size = buffer_vec_size(at);
+
+	return bvec_virt((struct bio_vec *)&vecs[byte / size]) + byte % size;
 }
 
 /* What a block takes of a request, even if each page is a segment of its own. */
-static inline unsigned int block_max_segments(const struct align_target *at)
+static inline unsigned int buffer_max_segments(const struct align_target *at)
 {
 	return DIV_ROUND_UP(at->geometry.physical, PAGE_SIZE);
 }
@@ -43,7 +52,11 @@ static inline unsigned int block_max_segments(const struct align_target *at)
 bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs,
 		  gfp_t gfp);
 void buffer_free(const struct align_target *at, struct bio_vec *vecs);
-void block_copy_touch(struct align_block *block,
-		      const struct align_touch *touch);
+void buffer_copy_touch(const struct align_target *at, struct bio_vec *vecs,
+		       const struct align_touch *touch);
+void buffer_complete(const struct align_target *at, struct bio_vec *vecs,
+		     const struct bio_vec *from, const unsigned long *kept);
+void buffer_add_to_bio(const struct align_target *at, struct bio_vec *vecs,
+		       unsigned int first, unsigned int end, struct bio *bio);
 
 #endif

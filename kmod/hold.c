@@ -236,20 +236,21 @@ static bool hold_begin(struct align_block *block,
  */
 bool hold_touch(struct align_block *block, struct align_touch *touch)
 {
+	struct align_target *at = block->single.at;
 	unsigned int before = hold_sectors(block);
 
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
 	block->place = align_placement(touch->io->bio);
-	block_copy_touch(block, touch);
+	buffer_copy_touch(at, block->vecs, touch);
 	bitmap_set(block->kept, touch->part.first, touch->part.count);
 	hold_count_bytes(block, before);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	if (!align_io_is_zeroes(touch->io))
 		block->held_data = true;
 	touch->held = true;
-	ledger_inc(block->single.at->ledger, touches_held);
+	ledger_inc(at->ledger, touches_held);
 	return true;
 }
 

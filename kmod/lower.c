@@ -61,7 +61,7 @@ sector_t run_fit(const struct align_io *io, sector_t sector,
 
 		max = align_max_io_sectors(&lim, sector - front);
 		max -= min(max, front);
-		segments -= min(segments, blocks * block_max_segments(io->at));
+		segments -= min(segments, blocks * buffer_max_segments(io->at));
 		/* Nothing is known about the gap between the two. */
 		if (lim.virt_boundary_mask)
 			return 0;
@@ -159,5 +159,5 @@ unsigned int run_max_blocks(const struct align_target *at, u64 number)
 	/* Each page may be a segment of its own. */
 	return max(1U, min(sectors / align_block_sectors(&at->geometry),
 			   min_t(u32, lim.max_segments, BIO_MAX_VECS) /
-			   block_max_segments(at)));
+			   buffer_max_segments(at)));
 }

@@ -69,7 +69,6 @@ static void block_copy_to_read(const struct align_io *io,
 			       const unsigned long *sectors)
 {
 	struct align_target *at = io->at;
-	unsigned int size = block_vec_size(at);
 	u64 first = align_block_start(&at->geometry, block->number);
 	u64 start = io->read_iter.bi_sector;
 	unsigned int sector;
@@ -88,8 +87,7 @@ static void block_copy_to_read(const struct align_io *io,
 				 (first + sector - start) << SECTOR_SHIFT);
 		iter.bi_size = SECTOR_SIZE;
 		__bio_for_each_segment(bv, io->bio, iter, iter) {
-			memcpy_to_bvec(&bv, bvec_virt(&block->vecs[byte / size]) +
-				       byte % size);
+			memcpy_to_bvec(&bv, buffer_at(at, block->vecs, byte));
 			byte += bv.bv_len;
 		}
 	}
@@ -244,7 +242,7 @@ int overlay_map_read(struct align_io *io)
 		nr += shard_count_held(at, &at->blocks.shard[i], start, end);
 	if (nr > ALIGN_FEW_PINS) {
 		struct align_pin *pins =
-			kmalloc_array(nr, sizeof(*pins), BLOCK_GFP);
+			kmalloc_array(nr, sizeof(*pins), BUFFER_GFP);
 
 		if (pins) {
 			io->pins = pins;

@@ -31,7 +31,7 @@ static struct align_block *run_first(const struct block_run *run)
 static struct block_run *run_new(struct align_target *at, unsigned int nr,
 				 gfp_t gfp)
 {
-	size_t vecs = array_size(nr, block_nr_vecs(at) * sizeof(struct bio_vec));
+	size_t vecs = array_size(nr, buffer_nr_vecs(at) * sizeof(struct bio_vec));
 	struct block_run *run = kzalloc(sizeof(*run) + vecs, gfp);
 
 	if (!run)
@@ -131,9 +131,9 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
 	else if (block->seq <= READ_ONCE(at->blocks.empty_seq))
 		opf |= REQ_SYNC;
-	bio_init(bio, at->dev->bdev, run->vecs, run->nr * block_nr_vecs(at),
+	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);
-	bio->bi_vcnt = run->nr * block_nr_vecs(at);
+	bio->bi_vcnt = run->nr * buffer_nr_vecs(at);
 	bio->bi_iter.bi_size = run->nr * at->geometry.physical;
 	bio->bi_iter.bi_sector = align_block_start(&at->geometry,
 						   block->number);
@@ -233,8 +233,8 @@ static struct block_run *run_new_spare(struct align_block *block)
 
 	if (!spare_get(&at->blocks))
 		return NULL;
-	run = run_new(at, 1, BLOCK_GFP);
-	if (run && buffer_alloc(at, run->vecs, BLOCK_GFP)) {
+	run = run_new(at, 1, BUFFER_GFP);
+	if (run && buffer_alloc(at, run->vecs, BUFFER_GFP)) {
 		run->nr = 1;
 		run->spare = at->geometry.physical;
 		block_charge(at, run->spare);
@@ -277,9 +277,9 @@ void block_read(struct align_block *block)
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr)
 {
-	unsigned int n = block_nr_vecs(at);
+	unsigned int n = buffer_nr_vecs(at);
 	struct align_block *block, *tmp;
-	struct block_run *run = run_new(at, nr, BLOCK_GFP);
+	struct block_run *run = run_new(at, nr, BUFFER_GFP);
 	bool spare = false;
 
 	if (!run)
@@ -293,7 +293,7 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 			if (!spare && !spare_get(&at->blocks))
 				break;
 			spare = true;
-			if (!buffer_alloc(at, vecs, BLOCK_GFP))
+			if (!buffer_alloc(at, vecs, BUFFER_GFP))
 				break;
 			run->spare += at->geometry.physical;
 		}
@@ -315,22 +315,12 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 /* Complete the buffer of a block from what was read elsewhere. */
 static void block_merge(struct align_block *block, struct bio_vec *vecs)
 {
-	const struct align_target *at = block->single.at;
 	struct align_shard *shard = block_shard(block);
-	unsigned int size = block_vec_size(at);
 	unsigned long flags;
-	unsigned int sector;
 
 	/* A read that ends may be copying what was held when it came. */
 	spin_lock_irqsave(&shard->lock, flags);
-	for_each_clear_bit(sector, block->kept,
-			   align_block_sectors(&at->geometry)) {
-		unsigned int byte = sector << SECTOR_SHIFT;
-
-		memcpy(bvec_virt(&block->vecs[byte / size]) + byte % size,
-		       bvec_virt(&vecs[byte / size]) + byte % size,
-		       SECTOR_SIZE);
-	}
+	buffer_complete(block->single.at, block->vecs, vecs, block->kept);
 	spin_unlock_irqrestore(&shard->lock, flags);
 }
 
@@ -349,7 +339,7 @@ static void run_merge(struct block_run *run, bool failed)
 			if (run != at->blocks.reserve)
 				buffer_free(at, vecs);
 		}
-		vecs += block_nr_vecs(at);
+		vecs += buffer_nr_vecs(at);
 	}
 	if (run->spare) {
 		block_charge(at, -(s64)run->spare);
@@ -397,7 +387,7 @@ static blk_opf_t block_patch_alone(struct align_block *block)
 
 	list_for_each_entry(touch, &block->touches, list) {
 		opf |= touch->io->bio->bi_opf & REQ_FUA;
-		block_copy_touch(block, touch);
+		buffer_copy_touch(block->single.at, block->vecs, touch);
 	}
 	block->patched = true;
 	return opf;
@@ -482,7 +472,7 @@ static struct align_placement run_placement(struct block_run *run)
 static void run_write(struct block_run *run)
 {
 	struct align_target *at = run->at;
-	unsigned int n = block_nr_vecs(at);
+	unsigned int n = buffer_nr_vecs(at);
 	struct bio_vec *vecs = run->vecs;
 	struct align_block *block;
 	blk_opf_t opf = REQ_OP_WRITE;
@@ -512,20 +502,6 @@ void block_write(struct align_block *block)
 }
 
 /**
- * block_add_to_bio - add the buffer of a block to a bio
- * @block: a block in WRITE
- * @bio: the bio, with room for block_nr_vecs()
- */
-void block_add_to_bio(struct align_block *block, struct bio *bio)
-{
-	unsigned int i;
-
-	for (i = 0; i < block_nr_vecs(block->single.at); i++)
-		__bio_add_page(bio, block->vecs[i].bv_page,
-			       block->vecs[i].bv_len, block->vecs[i].bv_offset);
-}
-
-/**
  * runs_write - write neighbours as one request, or each alone
  * @at: the target
  * @list: blocks in WRITE, ascending; empty afterwards
@@ -535,7 +511,7 @@ void runs_write(struct align_target *at, struct list_head *list,
 		unsigned int nr)
 {
 	struct align_block *block, *tmp;
-	struct block_run *run = nr > 1 ? run_new(at, nr, BLOCK_GFP) : NULL;
+	struct block_run *run = nr > 1 ? run_new(at, nr, BUFFER_GFP) : NULL;
 
 	if (run) {
 		list_splice_init(list, &run->blocks);
@@ -634,7 +610,6 @@ static void block_pass_held(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 	u32 sectors = align_block_sectors(&at->geometry);
-	unsigned int size = block_vec_size(at);
 	blk_opf_t opf = REQ_OP_WRITE | block_patch(block);
 	unsigned int bytes = block_sent_bytes(block);
 	unsigned int start, end;
@@ -642,24 +617,15 @@ static void block_pass_held(struct align_block *block)
 	block->pass_status = BLK_STS_OK;
 	block->passing = 1;
 	for_each_set_bitrange(start, end, block->covered, sectors) {
-		unsigned int byte = start << SECTOR_SHIFT;
-		unsigned int stop = end << SECTOR_SHIFT;
 		struct bio *bio;
 
 		/* Waits at most for those sent before, which need nobody. */
-		bio = bio_alloc_bioset(at->dev->bdev, block_nr_vecs(at), opf,
+		bio = bio_alloc_bioset(at->dev->bdev, buffer_nr_vecs(at), opf,
 				       GFP_NOIO, &at->pieces);
 		align_set_placement(bio, block_placement(block));
 		bio->bi_iter.bi_sector =
 			align_block_start(&at->geometry, block->number) + start;
-		while (byte < stop) {
-			struct bio_vec *vec = &block->vecs[byte / size];
-			unsigned int n = min(stop - byte, size - byte % size);
-
-			__bio_add_page(bio, vec->bv_page, n,
-				       vec->bv_offset + byte % size);
-			byte += n;
-		}
+		buffer_add_to_bio(at, block->vecs, start, end, bio);
 		bio->bi_private = block;
 		bio->bi_end_io = held_pass_end;
 		ledger_add(at->ledger, sent_block_bytes, bytes);

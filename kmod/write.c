@@ -100,7 +100,7 @@ static sector_t joined_new(struct align_io *io)
 {
 	struct align_target *at = io->at;
 	u32 sectors = io->nr_joined * align_block_sectors(&at->geometry);
-	unsigned int nr = io->nr_joined * block_nr_vecs(at);
+	unsigned int nr = io->nr_joined * buffer_nr_vecs(at);
 	unsigned int bytes = 0;
 	struct align_block *block;
 	struct bvec_iter iter;
@@ -130,7 +130,8 @@ static sector_t joined_new(struct align_io *io)
 		bio->bi_opf |= block_patch(block);
 		bytes += block_sent_bytes(block);
 		held |= block->held;
-		block_add_to_bio(block, bio);
+		buffer_add_to_bio(at, block->vecs, 0,
+				  align_block_sectors(&at->geometry), bio);
 	}
 	joined_add_piece(io, bio);
 	if (held)

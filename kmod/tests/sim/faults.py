@@ -34,7 +34,7 @@ FAULTS = {
     "pin-not-kept": [("overlay.c", "bitmap_copy(pin->kept, block_for_reads(block),\n\t\t\t    ALIGN_MAX_BLOCK_SECTORS);",
                       "bitmap_fill(pin->kept, ALIGN_MAX_BLOCK_SECTORS);")],
     "read-into-held": [("run.c", "return block->held || smp_load_acquire", "return smp_load_acquire")],
-    "merge-overwrites-kept": [("run.c", "for_each_clear_bit(sector, block->kept,\n\t\t\t   align_block_sectors(&at->geometry)) {",
+    "merge-overwrites-kept": [("buffer.c", "for_each_clear_bit(sector, kept, align_block_sectors(&at->geometry)) {",
                                "for (sector = 0; sector < align_block_sectors(&at->geometry); sector++) {")],
     "failed-range-ends-held": [("block.c", "if (ok && block->held)", "if (block->held)")],
     "part-discard-ends-held": [("hold.c", "(!block->failed || to - from < align_block_sectors(&at->geometry))",
