@@ -140,6 +140,7 @@ enum align_ending {
  * @bytes_high: high-water mark of @bytes
  * @expire: work that evicts blocks which have been known for too long
  * @jobs: steps that an interrupt or a full stack cannot take
+ * @start: starts the block in COLLECT whose job it is
  * @writes: writes in a fixing mode that have not ended
  * @ends: sectors where recent misaligned writes ended; a hint, without a lock
  * @next_end: the entry of @ends that is replaced next; without a lock
@@ -154,7 +155,7 @@ enum align_ending {
  * @lock: guards the fields below; taken inside a shard's
  * @reserve: the spare run of one block, for when no memory can be had
  * @reserve_busy: @reserve is in use
- * @starved: blocks in COLLECT that wait for @reserve
+ * @starved: jobs of blocks in COLLECT that wait for @reserve, oldest first
  * @spare_runs: number of runs in flight that have memory of their own
  * @delayed: blocks in COLLECT that wait for the rest of a stream
  * @nr_delayed: number of blocks in @delayed; read without the lock
@@ -188,6 +189,7 @@ struct align_blocks {
 	atomic64_t bytes_high;
 	struct delayed_work expire;
 	struct align_jobs jobs;
+	align_job_fn start;
 	atomic_t writes;
 	sector_t ends[ALIGN_STREAMS];
 	unsigned int next_end;

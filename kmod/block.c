@@ -154,7 +154,6 @@ static struct align_block *block_new(struct align_target *at, u64 number)
 	block->single.nr = 1;
 	block->single.vecs = block->vecs;
 	INIT_LIST_HEAD(&block->single.blocks);
-	job_init(&block->single.job, run_job);
 	block_charge(at, block_bytes(block));
 	return block;
 }
@@ -552,8 +551,11 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 /* Make a block active, to be started by a worker. Lock held. */
 static void block_collect_and_queue(struct align_block *block)
 {
+	struct align_blocks *blocks = &block->single.at->blocks;
+
 	block->state = BLOCK_IS_COLLECT;
-	job_queue(&block->single.at->blocks.jobs, &block->single.job);
+	job_init(&block->single.job, blocks->start);
+	job_queue(&blocks->jobs, &block->single.job);
 }
 
 /* Note that ranges go down over what a block in WAIT holds. Lock held. */

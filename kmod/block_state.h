@@ -29,7 +29,8 @@ enum block_state {
  * @nr: number of blocks
  * @spare: bytes of memory that are this run's own, beside the buffers of its
  *	blocks; 0 for the reserve
- * @job: takes the next step in process context
+ * @job: takes the next step in process context: that of the run, or of @single,
+ *	the start of its block
  * @bio: the request: the read, then the write
  * @vecs: the memory that @bio reads into or writes from
  *
@@ -58,8 +59,6 @@ struct block_run {
  * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
  * @delayed: COLLECT: the block is in blocks->delayed
- * @starved: COLLECT: the block was woken from blocks->starved, and wakes the
- *	next one when it has started
  * @patched: WRITE, PASS: the buffer has the bytes of @touches
  * @shown: WRITE, PASS: a read has found such bytes, so reads that come now take
  *	them from the buffer, too
@@ -99,7 +98,6 @@ struct align_block {
 	bool late;
 	bool cut;
 	bool delayed;
-	bool starved;
 	bool patched;
 	bool shown;
 	bool over;
@@ -165,7 +163,7 @@ void start_now(struct align_target *at, struct list_head *started);
 /* run.c */
 int runs_init(struct align_target *at);
 void runs_exit(struct align_target *at);
-void run_job(struct align_job *job);
+void starved_wake(struct align_blocks *blocks);
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr);
 void block_read(struct align_block *block);

@@ -23,6 +23,9 @@
 #include "block_state.h"
 #include "compat.h"
 
+static void run_go_on(struct align_job *job);
+static void run_write_apart(struct align_job *job);
+
 static struct align_block *run_first(const struct block_run *run)
 {
 	return list_first_entry(&run->blocks, struct align_block, list);
@@ -39,27 +42,40 @@ static struct block_run *run_new(struct align_target *at, unsigned int nr,
 	run->at = at;
 	run->vecs = (struct bio_vec *)(run + 1);
 	INIT_LIST_HEAD(&run->blocks);
-	job_init(&run->job, run_job);
 	return run;
 }
 
-/*
- * Wake the first block that waits for spare memory. Each block that was woken
- * calls this again when it has what it needs, unless that is the reserve, whose
- * release calls it: so one block at a time tries, and none is forgotten.
- * blocks->lock held.
- */
-static void starved_wake(struct align_blocks *blocks)
+/* Wake the first block that waits for spare memory. blocks->lock held. */
+static void starved_wake_first(struct align_blocks *blocks)
 {
-	struct align_block *block =
-		list_first_entry_or_null(&blocks->starved, struct align_block,
+	struct align_job *job =
+		list_first_entry_or_null(&blocks->starved, struct align_job,
 					 list);
 
-	if (!block || blocks->reserve_busy)
+	if (!job || blocks->reserve_busy)
 		return;
-	list_del_init(&block->list);
-	block->starved = true;
-	job_queue(&blocks->jobs, &block->single.job);
+	list_del(&job->list);
+	job_queue(&blocks->jobs, job);
+}
+
+/**
+ * starved_wake - let the next block try that waits for spare memory
+ * @blocks: the blocks
+ *
+ * What becomes free wakes one block only. When that has been started, it has what
+ * it needs, or waits again: so the start of a block calls this for the next one. One
+ * that comes to wait behind the look at the list does so because the reserve is in
+ * use, whose release wakes it.
+ */
+void starved_wake(struct align_blocks *blocks)
+{
+	unsigned long flags;
+
+	if (list_empty(&blocks->starved))
+		return;
+	spin_lock_irqsave(&blocks->lock, flags);
+	starved_wake_first(blocks);
+	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
 /* Free a run that its blocks have left, or release the reserve. */
@@ -74,7 +90,7 @@ static void run_free(struct block_run *run)
 	}
 	spin_lock_irqsave(&blocks->lock, flags);
 	blocks->reserve_busy = false;
-	starved_wake(blocks);
+	starved_wake_first(blocks);
 	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
@@ -172,7 +188,7 @@ static void spare_put(struct align_target *at)
 
 	spin_lock_irqsave(&blocks->lock, flags);
 	if (blocks->spare_runs-- == HOLD_MAX_RUNS) {
-		starved_wake(blocks);
+		starved_wake_first(blocks);
 		hold_kick(at);
 	}
 	spin_unlock_irqrestore(&blocks->lock, flags);
@@ -182,6 +198,7 @@ static void run_read_end(struct bio *bio)
 {
 	struct block_run *run = bio->bi_private;
 
+	job_init(&run->job, run_go_on);
 	job_queue(&run->at->blocks.jobs, &run->job);
 }
 
@@ -218,7 +235,8 @@ static struct block_run *run_reserve(struct align_block *block)
 		list_add(&block->list, &run->blocks);
 	} else {
 		block->state = BLOCK_IS_COLLECT;
-		list_add_tail(&block->list, &blocks->starved);
+		job_init(&block->single.job, blocks->start);
+		list_add_tail(&block->single.job.list, &blocks->starved);
 	}
 	spin_unlock(&blocks->lock);
 	spin_unlock_irqrestore(&shard->lock, flags);
@@ -356,6 +374,7 @@ static void run_write_end(struct bio *bio)
 	LIST_HEAD(served);
 
 	if (status && run->nr > 1) {
+		job_init(&run->job, run_write_apart);
 		job_queue(&run->at->blocks.jobs, &run->job);
 		return;
 	}
@@ -637,9 +656,13 @@ static void block_pass_held(struct align_block *block)
 	block_put_passing(block, BLK_STS_OK);
 }
 
-/* Go on with blocks in READ when the read of their run has ended. */
-static void run_go_on(struct block_run *run)
+/*
+ * Go on with blocks in READ when the read of their run has ended. Only this leaves
+ * that state.
+ */
+static void run_go_on(struct align_job *job)
 {
+	struct block_run *run = container_of(job, struct block_run, job);
 	struct align_target *at = run->at;
 	bool failed = run->bio.bi_status;
 	struct align_block *block, *tmp;
@@ -688,8 +711,9 @@ static void run_go_on(struct block_run *run)
 }
 
 /* Write the blocks of a failed run one by one, to find the bad one. */
-static void run_write_apart(struct block_run *run)
+static void run_write_apart(struct align_job *job)
 {
+	struct block_run *run = container_of(job, struct block_run, job);
 	struct align_block *block, *tmp;
 	LIST_HEAD(list);
 
@@ -700,44 +724,6 @@ static void run_write_apart(struct block_run *run)
 		list_del_init(&block->list);
 		block_write(block);
 	}
-}
-
-/**
- * run_job - take the next step of a run in process context
- * @job: job of the run
- *
- * Queued for a block's own run when the block has entered COLLECT in another
- * context, and for every run whose read has ended or whose write of several
- * blocks has failed. Only this job leaves those states, so no lock is needed to
- * tell them apart.
- */
-void run_job(struct align_job *job)
-{
-	struct block_run *run = container_of(job, struct block_run, job);
-	struct align_block *block;
-
-	if (list_empty(&run->blocks)) {
-		LIST_HEAD(started);
-
-		struct align_target *at = run->at;
-		bool starved;
-
-		block = container_of(run, struct align_block, single);
-		starved = block->starved;
-		block->starved = false;
-		list_add(&block->list, &started);
-		start_now(at, &started);
-		if (starved) {
-			spin_lock_irq(&at->blocks.lock);
-			starved_wake(&at->blocks);
-			spin_unlock_irq(&at->blocks.lock);
-		}
-		return;
-	}
-	if (READ_ONCE(run_first(run)->state) == BLOCK_IS_READ)
-		run_go_on(run);
-	else
-		run_write_apart(run);
 }
 
 /* Allocate the spare run. Return: 0 or -ENOMEM. */

@@ -187,6 +187,19 @@ void start_now(struct align_target *at, struct list_head *started)
 	}
 }
 
+/* Start a block in COLLECT that another context has left to the workers. */
+static void start_job(struct align_job *job)
+{
+	struct align_block *block =
+		container_of(job, struct align_block, single.job);
+	struct align_target *at = block->single.at;
+	LIST_HEAD(started);
+
+	list_add(&block->list, &started);
+	start_now(at, &started);
+	starved_wake(&at->blocks);
+}
+
 /* Queue all delayed blocks for the workers. blocks->lock held. */
 static void start_end_delay(struct align_blocks *blocks)
 {
@@ -195,6 +208,7 @@ static void start_end_delay(struct align_blocks *blocks)
 	list_for_each_entry_safe(block, tmp, &blocks->delayed, list) {
 		list_del_init(&block->list);
 		block->delayed = false;
+		job_init(&block->single.job, start_job);
 		job_queue(&blocks->jobs, &block->single.job);
 	}
 	WRITE_ONCE(blocks->nr_delayed, 0);
@@ -304,11 +318,12 @@ void start_late(struct align_target *at, struct list_head *started)
 	start_now(at, started);
 }
 
-/* Initialise the delay list. */
+/* Initialise the delay list, and say how blocks are started. */
 void start_init(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->blocks;
 
+	blocks->start = start_job;
 	INIT_LIST_HEAD(&blocks->delayed);
 	hrtimer_setup(&blocks->delay, start_delayed, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL);

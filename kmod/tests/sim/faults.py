@@ -55,7 +55,7 @@ FAULTS = {
     "waiter-of-failed-not-woken": [("hold.c", "\thold_settle(blocks, block->seq, true);\n", "")],
     "range-not-let-through": [("block.c", "\t\tblock_let_through(block, &shard->ranges);\n",
                                "\t\tif (!shard)\n\t\t\tblock_let_through(block, &shard->ranges);\n")],
-    "starved-not-woken": [("run.c", "\tblocks->reserve_busy = false;\n\tstarved_wake(blocks);\n",
+    "starved-not-woken": [("run.c", "\tblocks->reserve_busy = false;\n\tstarved_wake_first(blocks);\n",
                            "\tblocks->reserve_busy = false;\n")],
     "timer-not-armed": [("hold.c", "\telse\n\t\ttimer_reduce(&blocks->due, block->since +\n"
                          "\t\t\t     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));\n", "")],
