@@ -19,6 +19,7 @@
 #include "job.h"
 #include "ledger.h"
 #include "range.h"
+#include "spare.h"
 
 #define DM_MSG_PREFIX "align"
 
@@ -140,6 +141,7 @@ enum align_ending {
  * @bytes_high: high-water mark of @bytes
  * @expire: work that evicts blocks which have been known for too long
  * @jobs: steps that an interrupt or a full stack cannot take
+ * @spare: memory for reads of blocks that hold something
  * @start: starts the block in COLLECT whose job it is
  * @writes: writes in a fixing mode that have not ended
  * @ends: sectors where recent misaligned writes ended; a hint, without a lock
@@ -153,10 +155,6 @@ enum align_ending {
  * @nr_over: number of blocks with block->over
  * @hold_ms: how long a block is held; read without a lock
  * @lock: guards the fields below; taken inside a shard's
- * @reserve: the spare run of one block, for when no memory can be had
- * @reserve_busy: @reserve is in use
- * @starved: jobs of blocks in COLLECT that wait for @reserve, oldest first
- * @spare_runs: number of runs in flight that have memory of their own
  * @delayed: blocks in COLLECT that wait for the rest of a stream
  * @nr_delayed: number of blocks in @delayed; read without the lock
  * @delay: timer that starts the delayed blocks
@@ -189,6 +187,7 @@ struct align_blocks {
 	atomic64_t bytes_high;
 	struct delayed_work expire;
 	struct align_jobs jobs;
+	struct align_spare spare;
 	align_job_fn start;
 	atomic_t writes;
 	sector_t ends[ALIGN_STREAMS];
@@ -202,10 +201,6 @@ struct align_blocks {
 	unsigned int hold_ms;
 
 	spinlock_t lock;	/* guards all below */
-	struct block_run *reserve;
-	bool reserve_busy;
-	struct list_head starved;
-	unsigned int spare_runs;
 	struct list_head delayed;
 	unsigned int nr_delayed;
 	struct hrtimer delay;

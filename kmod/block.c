@@ -919,10 +919,10 @@ int blocks_init(struct align_target *at, unsigned int max)
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	start_init(at);
-	if (runs_init(at))
+	if (spare_init(&blocks->spare, at, &blocks->jobs, &blocks->empty))
 		return -ENOMEM;
 	if (jobs_init(&blocks->jobs)) {
-		runs_exit(at);
+		spare_exit(&blocks->spare, at);
 		return -ENOMEM;
 	}
 	hold_init(at);
@@ -938,7 +938,7 @@ void blocks_exit(struct align_target *at)
 	blocks_forget(at);
 	jobs_exit(&at->blocks.jobs);
 	start_exit(at);
-	runs_exit(at);
+	spare_exit(&at->blocks.spare, at);
 	WARN_ON(atomic_read(&at->blocks.nr));
 	WARN_ON(atomic_read(&at->blocks.nr_shown));
 	WARN_ON(atomic_read(&at->blocks.nr_over));

@@ -125,9 +125,6 @@ struct align_block {
 	struct bio_vec vecs[];
 };
 
-/* Most runs that may read into memory of their own at a time. */
-#define HOLD_MAX_RUNS	16
-
 /* Most blocks that are handled in one critical section. */
 #define BLOCKS_BATCH	64
 
@@ -161,9 +158,6 @@ void start_exit(struct align_target *at);
 void start_now(struct align_target *at, struct list_head *started);
 
 /* run.c */
-int runs_init(struct align_target *at);
-void runs_exit(struct align_target *at);
-void starved_wake(struct align_blocks *blocks);
 unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr);
 void block_read(struct align_block *block);

@@ -27,7 +27,7 @@
  * The emptying work is one work item, so one thread at a time chooses what is
  * written next. Only that thread looks at blocks->drain. It takes blocks in HELD
  * only, each under the lock of the block's shard, which moves them to COLLECT and
- * makes them its own to start. Nothing is chosen while HOLD_MAX_RUNS runs read
+ * makes them its own to start. Nothing is chosen while SPARE_MAX_RUNS runs read
  * into memory of their own, or while the target is frozen.
  *
  * In each shard only the first block of each list has to be looked at:
@@ -766,12 +766,7 @@ static unsigned long hold_left(struct align_blocks *blocks,
  */
 static bool hold_may_send(struct align_blocks *blocks)
 {
-	bool may;
-
-	spin_lock_irq(&blocks->lock);
-	may = !hold_is_frozen(blocks) && blocks->spare_runs < HOLD_MAX_RUNS;
-	spin_unlock_irq(&blocks->lock);
-	return may;
+	return !hold_is_frozen(blocks) && spare_has_room(&blocks->spare);
 }
 
 /*

@@ -10,10 +10,7 @@
  * A run of several blocks needs memory; where there is none, or where the run
  * fails, each block goes on alone, so that an error concerns only whom it must.
  * A block alone needs none: it has a request of its own, and if it holds
- * something, the target's one spare run (blocks->reserve) is used. At most
- * HOLD_MAX_RUNS other runs have memory of their own at a time, because it comes
- * on top of max_blocks; a block for which there is neither waits in
- * blocks->starved.
+ * something, there is the reserve of spare.c, for which it waits.
  */
 #include <linux/bitmap.h>
 #include <linux/blk-cgroup.h>
@@ -43,55 +40,6 @@ static struct block_run *run_new(struct align_target *at, unsigned int nr,
 	run->vecs = (struct bio_vec *)(run + 1);
 	INIT_LIST_HEAD(&run->blocks);
 	return run;
-}
-
-/* Wake the first block that waits for spare memory. blocks->lock held. */
-static void starved_wake_first(struct align_blocks *blocks)
-{
-	struct align_job *job =
-		list_first_entry_or_null(&blocks->starved, struct align_job,
-					 list);
-
-	if (!job || blocks->reserve_busy)
-		return;
-	list_del(&job->list);
-	job_queue(&blocks->jobs, job);
-}
-
-/**
- * starved_wake - let the next block try that waits for spare memory
- * @blocks: the blocks
- *
- * What becomes free wakes one block only. When that has been started, it has what
- * it needs, or waits again: so the start of a block calls this for the next one. One
- * that comes to wait behind the look at the list does so because the reserve is in
- * use, whose release wakes it.
- */
-void starved_wake(struct align_blocks *blocks)
-{
-	unsigned long flags;
-
-	if (list_empty(&blocks->starved))
-		return;
-	spin_lock_irqsave(&blocks->lock, flags);
-	starved_wake_first(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
-}
-
-/* Free a run that its blocks have left, or release the reserve. */
-static void run_free(struct block_run *run)
-{
-	struct align_blocks *blocks = &run->at->blocks;
-	unsigned long flags;
-
-	if (run != blocks->reserve) {
-		kfree(run);
-		return;
-	}
-	spin_lock_irqsave(&blocks->lock, flags);
-	blocks->reserve_busy = false;
-	starved_wake_first(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
 /* A run of one: the block's own request. */
@@ -163,37 +111,6 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 		bio_on_nobodys_account(bio);
 }
 
-/*
- * Reserve the right to read into memory of a run's own, beside that of its
- * blocks. Return: false if HOLD_MAX_RUNS runs have it.
- */
-static bool spare_get(struct align_blocks *blocks)
-{
-	unsigned long flags;
-	bool may;
-
-	spin_lock_irqsave(&blocks->lock, flags);
-	may = blocks->spare_runs < HOLD_MAX_RUNS;
-	if (may)
-		blocks->spare_runs++;
-	spin_unlock_irqrestore(&blocks->lock, flags);
-	return may;
-}
-
-/* Release that right; whoever waits for it goes on. */
-static void spare_put(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-	unsigned long flags;
-
-	spin_lock_irqsave(&blocks->lock, flags);
-	if (blocks->spare_runs-- == HOLD_MAX_RUNS) {
-		starved_wake_first(blocks);
-		hold_kick(at);
-	}
-	spin_unlock_irqrestore(&blocks->lock, flags);
-}
-
 static void run_read_end(struct bio *bio)
 {
 	struct block_run *run = bio->bi_private;
@@ -219,26 +136,27 @@ static bool block_needs_spare(const struct align_block *block)
 	return block->held || smp_load_acquire(&block->pins);
 }
 
-/* Reserve the spare run. Return: NULL if the block has to wait, in COLLECT. */
+/*
+ * A run of one that reads into the reserve. Return: NULL if the block has to wait,
+ * in COLLECT.
+ */
 static struct block_run *run_reserve(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->blocks;
 	struct align_shard *shard = block_shard(block);
 	struct block_run *run = NULL;
+	struct bio_vec *vecs;
 	unsigned long flags;
 
+	job_init(&block->single.job, blocks->start);
 	spin_lock_irqsave(&shard->lock, flags);
-	spin_lock(&blocks->lock);
-	if (!blocks->reserve_busy) {
-		blocks->reserve_busy = true;
-		run = blocks->reserve;
-		list_add(&block->list, &run->blocks);
+	vecs = spare_get_reserve(&blocks->spare, &block->single.job);
+	if (vecs) {
+		run = run_single(block);
+		run->vecs = vecs;
 	} else {
 		block->state = BLOCK_IS_COLLECT;
-		job_init(&block->single.job, blocks->start);
-		list_add_tail(&block->single.job.list, &blocks->starved);
 	}
-	spin_unlock(&blocks->lock);
 	spin_unlock_irqrestore(&shard->lock, flags);
 	return run;
 }
@@ -249,7 +167,7 @@ static struct block_run *run_new_spare(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct block_run *run;
 
-	if (!spare_get(&at->blocks))
+	if (!spare_get(&at->blocks.spare))
 		return NULL;
 	run = run_new(at, 1, BUFFER_GFP);
 	if (run && buffer_alloc(at, run->vecs, BUFFER_GFP)) {
@@ -260,7 +178,7 @@ static struct block_run *run_new_spare(struct align_block *block)
 		return run;
 	}
 	kfree(run);
-	spare_put(at);
+	spare_put(&at->blocks.spare);
 	return NULL;
 }
 
@@ -308,7 +226,7 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 		if (!block_needs_spare(block)) {
 			memcpy(vecs, block->vecs, n * sizeof(*vecs));
 		} else {
-			if (!spare && !spare_get(&at->blocks))
+			if (!spare && !spare_get(&at->blocks.spare))
 				break;
 			spare = true;
 			if (!buffer_alloc(at, vecs, BUFFER_GFP))
@@ -320,7 +238,7 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 	}
 	nr = run->nr;
 	if (spare && !run->spare)
-		spare_put(at);
+		spare_put(&at->blocks.spare);
 	if (!nr) {
 		kfree(run);
 		return 0;
@@ -346,6 +264,7 @@ static void block_merge(struct align_block *block, struct bio_vec *vecs)
 static void run_merge(struct block_run *run, bool failed)
 {
 	struct align_target *at = run->at;
+	struct align_spare *spare = &at->blocks.spare;
 	struct bio_vec *vecs = run->vecs;
 	struct align_block *block;
 
@@ -354,7 +273,9 @@ static void run_merge(struct block_run *run, bool failed)
 		    vecs[0].bv_offset != block->vecs[0].bv_offset) {
 			if (!failed)
 				block_merge(block, vecs);
-			if (run != at->blocks.reserve)
+			if (run->vecs == spare->vecs)
+				spare_put_reserve(spare);
+			else
 				buffer_free(at, vecs);
 		}
 		vecs += buffer_nr_vecs(at);
@@ -362,7 +283,7 @@ static void run_merge(struct block_run *run, bool failed)
 	if (run->spare) {
 		block_charge(at, -(s64)run->spare);
 		run->spare = 0;
-		spare_put(at);
+		spare_put(spare);
 	}
 }
 
@@ -381,7 +302,7 @@ static void run_write_end(struct bio *bio)
 	bio_uninit(bio);
 	list_splice_init(&run->blocks, &served);
 	if (run->nr > 1)
-		run_free(run);
+		kfree(run);
 	list_for_each_entry_safe(block, tmp, &served, list) {
 		list_del_init(&block->list);
 		block_served(block, status);
@@ -675,7 +596,7 @@ static void run_go_on(struct align_job *job)
 	run_merge(run, failed);
 	list_splice_init(&run->blocks, &list);
 	if (run != &list_first_entry(&list, struct align_block, list)->single)
-		run_free(run);
+		kfree(run);
 
 	if (failed && nr > 1) {
 		list_for_each_entry_safe(block, tmp, &list, list) {
@@ -719,32 +640,9 @@ static void run_write_apart(struct align_job *job)
 
 	bio_uninit(&run->bio);
 	list_splice_init(&run->blocks, &list);
-	run_free(run);
+	kfree(run);
 	list_for_each_entry_safe(block, tmp, &list, list) {
 		list_del_init(&block->list);
 		block_write(block);
 	}
-}
-
-/* Allocate the spare run. Return: 0 or -ENOMEM. */
-int runs_init(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-
-	INIT_LIST_HEAD(&blocks->starved);
-	blocks->reserve = run_new(at, 1, GFP_KERNEL);
-	if (!blocks->reserve)
-		return -ENOMEM;
-	blocks->reserve->nr = 1;
-	if (buffer_alloc(at, blocks->reserve->vecs, GFP_KERNEL))
-		return 0;
-	kfree(blocks->reserve);
-	return -ENOMEM;
-}
-
-/* Free the spare run; no run is in flight. */
-void runs_exit(struct align_target *at)
-{
-	buffer_free(at, at->blocks.reserve->vecs);
-	kfree(at->blocks.reserve);
 }

@@ -197,7 +197,7 @@ static void start_job(struct align_job *job)
 
 	list_add(&block->list, &started);
 	start_now(at, &started);
-	starved_wake(&at->blocks);
+	spare_wake(&at->blocks.spare);
 }
 
 /* Queue all delayed blocks for the workers. blocks->lock held. */

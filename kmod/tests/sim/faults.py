@@ -55,8 +55,7 @@ FAULTS = {
     "waiter-of-failed-not-woken": [("hold.c", "\thold_settle(blocks, block->seq, true);\n", "")],
     "range-not-let-through": [("block.c", "\t\tblock_let_through(block, &shard->ranges);\n",
                                "\t\tif (!shard)\n\t\t\tblock_let_through(block, &shard->ranges);\n")],
-    "starved-not-woken": [("run.c", "\tblocks->reserve_busy = false;\n\tstarved_wake_first(blocks);\n",
-                           "\tblocks->reserve_busy = false;\n")],
+    "starved-not-woken": [("spare.c", "\tspare->busy = false;\n\tspare_wake_first(spare);\n", "\tspare->busy = false;\n")],
     "timer-not-armed": [("hold.c", "\telse\n\t\ttimer_reduce(&blocks->due, block->since +\n"
                          "\t\t\t     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));\n", "")],
     "delay-not-ended": [("start.c", "\tstart_end_delay(blocks);\n\tspin_unlock_irqrestore(&blocks->lock, flags);\n"
@@ -77,7 +76,7 @@ FAULTS = {
                               "\tif (!at->node)\n\t\thold_wait_quiet(at);\n")],
     "freeze-without-cancel": [("hold.c", "\tcancel_work_sync(&blocks->empty);\n\ttimer_delete_sync(&blocks->due);\n"
                                "\tcancel_work_sync(&blocks->empty);\n", "")],
-    "empty-while-frozen": [("hold.c", "may = !hold_is_frozen(blocks) && ", "may = ")],
+    "empty-while-frozen": [("hold.c", "return !hold_is_frozen(blocks) && ", "return ")],
     "hold-after-stop": [("hold.c", "\tholding = blocks->holding;\n", "\tholding = true;\n")],
     "run-error-reaches-all": [("run.c", "if (status && run->nr > 1) {", "if (status && !run->nr) {")],
     "failed-not-retried": [("hold.c", "return hold_is_awaited(block) ||\n\t       time_after_eq(jiffies, block->since +\n"

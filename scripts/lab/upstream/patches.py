@@ -77,12 +77,13 @@ physical blocks. Add what it is made of:
 - range: blocks that a request changes without a buffer of the engine,
   registered in its per-bio data, so that it allocates nothing;
 - shard: the locks of the blocks, one for every 16th region of 64 MiB;
+- spare: memory for reads of blocks that hold something;
 - trace: the events align_write and align_rmw.
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
 """, driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "gate.c", "gate.h", "job.c",
-            "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h", "trace.c", "trace.h")),
+            "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
