@@ -925,7 +925,8 @@ int blocks_init(struct align_target *at, unsigned int max)
 		spare_exit(&blocks->spare, at);
 		return -ENOMEM;
 	}
-	hold_init(at);
+	held_init(at);
+	drain_init(at);
 	notify_add(at);
 	return 0;
 }

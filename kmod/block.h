@@ -45,7 +45,7 @@ void bio_on_nobodys_account(struct bio *bio);
 blk_opf_t block_patch(struct align_block *block);
 unsigned int block_sent_bytes(const struct align_block *block);
 
-/* hold.c */
+/* held.c, gather.c, drain.c, settle.c, flush.c */
 bool hold_allowed(const struct align_target *at, const struct bio *bio);
 void hold_start(struct align_target *at, unsigned int why);
 bool hold_stop(struct align_target *at, unsigned int why);

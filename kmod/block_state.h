@@ -143,6 +143,13 @@ static inline bool block_is_whole(const struct align_block *block)
 	       bitmap_full(block->covered, align_block_sectors(g));
 }
 
+/* Whether a block in HELD needs no read. Lock held. */
+static inline bool block_is_kept(const struct align_block *block)
+{
+	return bitmap_full(block->kept,
+			   align_block_sectors(&block->single.at->geometry));
+}
+
 /* block.c */
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
@@ -162,13 +169,14 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr);
 void block_read(struct align_block *block);
 
-/* hold.c */
-void hold_init(struct align_target *at);
-void hold_exit(struct align_target *at);
+/* held.c */
+void held_init(struct align_target *at);
+bool hold_is_too_late(void);
+bool hold_is_frozen(const struct align_blocks *blocks);
 bool hold_touch(struct align_block *block, struct align_touch *touch);
+bool hold_is_awaited(const struct align_block *block);
 bool hold_is_over(const struct align_block *block);
 void hold_rest(struct align_block *block);
-struct align_block *hold_before(struct align_block *block);
 void hold_leave(struct align_block *block);
 void hold_resolve(struct align_block *block, enum rmw_how how,
 		  enum rmw_how later);
@@ -176,7 +184,24 @@ void hold_failed(struct align_block *block);
 void hold_overwritten(struct align_block *block, const struct align_io *io);
 void hold_kick(struct align_target *at);
 void hold_hurry(struct align_block *block);
-bool hold_take_back(struct align_block *block);
 void hold_forget(struct align_target *at);
+void hold_wait(struct align_target *at, struct align_waiter *waiter);
+void hold_fail_waiters(struct align_blocks *blocks);
+bool hold_is_quiet(struct align_blocks *blocks);
+
+/* gather.c */
+void hold_take(struct align_block *block, struct list_head *started);
+bool hold_take_back(struct align_block *block);
+struct align_block *hold_before(struct align_block *block);
+void hold_gather(struct align_target *at, struct align_block *block,
+		 struct list_head *started);
+void hold_retry(struct align_target *at, struct align_block *block,
+		struct list_head *started);
+
+/* drain.c */
+void drain_init(struct align_target *at);
+
+/* settle.c */
+void hold_exit(struct align_target *at);
 
 #endif

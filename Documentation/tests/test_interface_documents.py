@@ -206,8 +206,8 @@ def test_figures_in_the_manual_are_those_in_force(file, name, title, said):
 
 
 def test_seconds_in_the_manual_are_those_in_force():
-    for file, name, title, said in (("hold.c", "HOLD_RETRY_MS", "Errors", "every {} seconds"),
-                                    ("hold.c", "HOLD_DEADLINE_MS", "Suspend, reload, reboot",
+    for file, name, title, said in (("drain.c", "HOLD_RETRY_MS", "Errors", "every {} seconds"),
+                                    ("settle.c", "HOLD_DEADLINE_MS", "Suspend, reload, reboot",
                                      "to write held blocks for {} seconds"),
                                     ("notify.c", "NOTIFY_REBOOT_MS", "Suspend, reload, reboot",
                                      "waits {} seconds at most for all of them together"),

@@ -21,13 +21,13 @@ BARRIERS = {
     "blockers-relaxed": [("block.c", "if (atomic_dec_and_test(&range->io->blockers))",
                           "if (!atomic_add_return_relaxed(-1, &range->io->blockers))")],
     # A block is counted as resting behind all that its rest does with work and timer.
-    "rest-mb": [("hold.c", "\tsmp_mb__before_atomic();\n", "")],
+    "rest-mb": [("held.c", "\tsmp_mb__before_atomic();\n", "")],
     # A block is no longer counted as resting before it holds nothing any more.
-    "leave-mb": [("hold.c", "\tsmp_mb__after_atomic();\n", "")],
+    "leave-mb": [("held.c", "\tsmp_mb__after_atomic();\n", "")],
     # The counts of what is held, failed and rests are read in the order in which blocks leave them.
-    "quiet-rmb-held": [("hold.c", "\tsmp_rmb();\n\trest = ", "\trest = ")],
-    "quiet-rmb-idle": [("hold.c", "\tsmp_rmb();\n\trest += ", "\trest += ")],
-    "quiet-rmb-after": [("hold.c", "\tsmp_rmb();\n\treturn held", "\treturn held")],
+    "quiet-rmb-held": [("held.c", "\tsmp_rmb();\n\trest = ", "\trest = ")],
+    "quiet-rmb-idle": [("held.c", "\tsmp_rmb();\n\trest += ", "\trest += ")],
+    "quiet-rmb-after": [("held.c", "\tsmp_rmb();\n\treturn held", "\treturn held")],
     # A read is done with the buffer of a block before it is seen to unpin that.
     "unpin-release": [("overlay.c", "smp_store_release(&block->pins, block->pins - 1)",
                        "WRITE_ONCE(block->pins, block->pins - 1)")],

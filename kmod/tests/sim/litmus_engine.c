@@ -12,7 +12,7 @@
 
 #define WORDS	16
 
-/* Static functions of hold.c, overlay.c, run.c and write.c. */
+/* Functions of held.c, overlay.c, run.c and write.c that no header has. */
 bool hold_is_quiet(struct align_blocks *blocks);
 void hold_end(struct align_block *block);
 void unpin(struct align_block *block);

@@ -14,18 +14,18 @@ EQUIVALENT: dict[str, str] = {
         "no state comes behind BLOCK_IS_KNOWN",
     "block.c: blocks_forget_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
-    "hold.c: hold_wake: if (wq_has_sleeper(&blocks->quiet)) => /*if (wq_has_sleeper(&blocks->quiet))*/":
+    "held.c: hold_wake: if (wq_has_sleeper(&blocks->quiet)) => /*if (wq_has_sleeper(&blocks->quiet))*/":
         "wake_up() of a queue without sleepers does nothing",
-    "hold.c: hold_rest: smp_mb__before_atomic(); => ;":
+    "held.c: hold_rest: smp_mb__before_atomic(); => ;":
         "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
-    "hold.c: hold_hurry: if (block->waiting == 1) => if (block->waiting <= 1)":
+    "held.c: hold_hurry: if (block->waiting == 1) => if (block->waiting <= 1)":
         "it is called behind block->waiting++, so that is never 0",
-    "hold.c: hold_may_send: may = !hold_is_frozen(blocks) && blocks->spare_runs < HOLD_MAX_RUNS; => may = "
+    "drain.c: hold_may_send: may = !hold_is_frozen(blocks) && blocks->spare_runs < HOLD_MAX_RUNS; => may = "
     "!hold_is_frozen(blocks) && blocks->spare_runs != HOLD_MAX_RUNS;":
         "spare_get() lets spare_runs never be more than HOLD_MAX_RUNS",
-    "hold.c: hold_first: block = list_first_entry_or_null(&shard->held, struct align_block, list); => ;":
+    "drain.c: hold_first: block = list_first_entry_or_null(&shard->held, struct align_block, list); => ;":
         "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over_of() has it",
-    "hold.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
+    "settle.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
         "a live table was frozen by its suspend, and stays so; one that never lived holds nothing",
     "notify.c: sleep_end: mutex_lock(&targets_lock); sleeps &= ~kind; => sleeps &= ~kind; mutex_lock(&targets_lock);":
         "only these notifiers look at @sleeps, and the kernel calls them one at a time (lock_system_sleep())",
@@ -40,7 +40,7 @@ EQUIVALENT: dict[str, str] = {
         "shard_region_end() does not look at @nr",
     "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
         "block->list is empty, and a ring of two is the same from both ends",
-    "run.c: spare_put: starved_wake(blocks); hold_kick(at); => hold_kick(at); starved_wake(blocks);":
+    "spare.c: spare_put: starved_wake(blocks); hold_kick(at); => hold_kick(at); starved_wake(blocks);":
         "both only queue work, and the lock is held over both",
     "run.c: run_write_end: if (status && run->nr > 1) { => if (status && run->nr != 1) {":
         "a run has a block at least",

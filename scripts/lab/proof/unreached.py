@@ -25,7 +25,7 @@ KNOWN = (
           "of a request that ends within 1024 ns, as none does; the KUnit suite and the programs' tests call it"),
     Known("target.c", "align_status", "case STATUSTYPE_IMA:",
           "asked for by kernels with CONFIG_IMA, as Debian's are: kmod/tests/guest/test_measured.py", rest=True),
-    Known("hold.c", "hold_map_flush", "return DM_MAPIO_REMAPPED;",
+    Known("flush.c", "hold_map_flush", "return DM_MAPIO_REMAPPED;",
           "the last held block is written between two looks at how many there are", chance=True),
     Known("shard.h", "shard_trylock", "return false;",
           "another processor has the lock at this moment; one alone never finds it taken", chance=True),

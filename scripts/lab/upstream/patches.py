@@ -82,8 +82,9 @@ physical blocks. Add what it is made of:
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
-""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "gate.c", "gate.h", "job.c",
-            "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h")),
+""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "gate.c", "gate.h",
+            "job.c", "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h",
+            "spare.c", "spare.h", "trace.c", "trace.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
@@ -95,16 +96,18 @@ and coalesce:
 - start.c decides late when a block is read, because the write that
   would complete it may be on its way;
 - run.c reads and writes neighbouring blocks by one request;
-- hold.c holds partial touches that were acknowledged as soon as they
-  were copied, as a volatile write cache does, and drains them on flush,
-  suspend and reboot;
+- held.c holds partial touches that were acknowledged as soon as they
+  were copied, as a volatile write cache does; drain.c writes them, with
+  the neighbours that gather.c finds, and flush.c, settle.c and notify.c
+  wait for that: flushes, suspends, reboots;
 - overlay.c lets reads see what is held.
 
 An update cannot be lost: a block is read only when no write to it is in
 flight, and a write to a block that is being read or written waits. The
 engine never waits for memory in the I/O path; what it cannot serve goes
 down unmodified, in order, and is counted.
-""", driver("block.c", "hold.c", "notify.c", "overlay.c", "run.c", "start.c", "write.c")),
+""", driver("block.c", "drain.c", "flush.c", "gather.c", "held.c", "notify.c", "overlay.c", "run.c", "settle.c",
+                    "start.c", "write.c")),
     Patch("dm-align: add the target", """\
 Add the device-mapper target "align" and its build.
 

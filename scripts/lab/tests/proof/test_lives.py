@@ -70,7 +70,7 @@ def test_the_digest_is_of_the_engine_and_of_the_simulation(monkeypatch, tmp_path
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setattr(lives, "REPO", tmp_path)
     seen = {lives.key_of_the_sources()}
-    for name in ("kmod/hold.c", "kmod/tests/sim/oracle.h", "kmod/tests/sim/shim/dm.c", "kmod/tests/sim/include/linux/slab.h"):
+    for name in ("kmod/held.c", "kmod/tests/sim/oracle.h", "kmod/tests/sim/shim/dm.c", "kmod/tests/sim/include/linux/slab.h"):
         (tmp_path / name).write_text(name)
         seen.add(lives.key_of_the_sources())
     assert len(seen) == 5

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The drain: the work that writes held blocks.
+ *
+ * When a block leaves HELD
+ * ------------------------
+ * At once if its last missing sector comes, or a touch that may not be held.
+ * Otherwise when the emptying work takes it, with those of its neighbours that
+ * are held, because
+ *   - somebody waits: blocks that began to hold up to blocks->empty_seq, or a
+ *     range for this one block;
+ *   - hold_ms are over, for the oldest;
+ *   - more than three quarters of max_blocks are held: the oldest go, until it
+ *     is half of it;
+ *   - nothing may be held any more: suspend, another mode, reboot.
+ * What could not be written stays, in shard->failed, and the target is
+ * degraded. It is tried again for each waiter, and HOLD_RETRY_MS after it failed,
+ * with the neighbours that failed behind it.
+ *
+ * The drain
+ * ---------
+ * The emptying work is one work item, so one thread at a time chooses what is
+ * written next. Only that thread looks at blocks->drain. It takes blocks in HELD
+ * only, each under the lock of the block's shard, which moves them to COLLECT and
+ * makes them its own to start. Nothing is chosen while SPARE_MAX_RUNS runs read
+ * into memory of their own, or while the target is frozen.
+ *
+ * In each shard only the first block of each list has to be looked at:
+ *   - shard->held has the order in which blocks began to hold, by block->seq. So
+ *     what a waiter waits for is in front, then what has been held for too long;
+ *   - shard->urgent has blocks that a range waits for, in the order in which they
+ *     came there: one that comes cannot pass one that is there;
+ *   - shard->failed has the order in which blocks failed, by block->seq.
+ * Of these kinds one block is taken at a time, with its neighbours, in turn
+ * (drain_next()): of what a range or a waiter waits for, from the shards in turn;
+ * the oldest of all shards; what failed, from the shards in turn. No kind is
+ * preferred, so none can starve: a flush that waits for N blocks in shard->held is
+ * served by the turns of the oldest alone, after DRAIN_TURNS * N choices, each of
+ * which costs a read and a write of one run, and if that fails one more of each
+ * block. A block in shard->urgent waits for those in front of it, which do not
+ * become more.
+ */
+#include <linux/jiffies.h>
+
+#include "block_state.h"
+
+/* How often the write of failed blocks is tried though nobody asks for it. */
+#define HOLD_RETRY_MS	5000
+
+static void hold_due(struct timer_list *timer)
+{
+	hold_kick(container_of(timer, struct align_target, blocks.due));
+}
+
+/* Whether the write of a block in shard->failed is to be tried again. */
+static bool hold_is_retried(const struct align_block *block)
+{
+	return hold_is_awaited(block) ||
+	       time_after_eq(jiffies, block->since +
+			     msecs_to_jiffies(HOLD_RETRY_MS));
+}
+
+/*
+ * Return the block of a kind that is to be taken from a shard, or NULL. Each is
+ * the first one of a list. Lock held.
+ */
+static struct align_block *hold_first(struct align_shard *shard,
+				      enum drain_turn turn)
+{
+	struct align_block *block;
+
+	switch (turn) {
+	case DRAIN_URGENT:
+		block = list_first_entry_or_null(&shard->urgent,
+						 struct align_block, list);
+		if (block)
+			return block;
+		block = list_first_entry_or_null(&shard->held,
+						 struct align_block, list);
+		if (block && hold_is_awaited(block))
+			return block;
+		break;
+	case DRAIN_OLDEST:
+		block = list_first_entry_or_null(&shard->held,
+						 struct align_block, list);
+		if (block && hold_is_over(block))
+			return block;
+		break;
+	case DRAIN_FAILED:
+		block = list_first_entry_or_null(&shard->failed,
+						 struct align_block, list);
+		if (block && hold_is_retried(block))
+			return block;
+		break;
+	case DRAIN_TURNS:
+		break;
+	}
+	return NULL;
+}
+
+/* Look at what is to be taken from a shard. */
+static void hold_survey(struct align_shard *shard, struct drain_shard *found)
+{
+	struct align_block *block;
+	unsigned int turn;
+
+	spin_lock_irq(&shard->lock);
+	for (turn = 0; turn < DRAIN_TURNS; turn++) {
+		block = hold_first(shard, turn);
+		found->has[turn] = block;
+		if (block && turn == DRAIN_OLDEST)
+			found->seq = block->seq;
+	}
+	spin_unlock_irq(&shard->lock);
+}
+
+/*
+ * Take the blocks for one request that are to be written next; see "The drain".
+ * Return: false if there are none.
+ */
+static bool hold_take_next(struct align_target *at, struct list_head *started)
+{
+	struct align_blocks *blocks = &at->blocks;
+	struct drain_shard found[ALIGN_SHARDS] = {};
+	struct align_block *block;
+	struct align_shard *shard;
+	enum drain_turn turn;
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		hold_survey(&blocks->shard[i], &found[i]);
+	i = drain_next(&blocks->drain, found, ALIGN_SHARDS, &turn);
+	if (i == ALIGN_SHARDS)
+		return false;
+	shard = &blocks->shard[i];
+	spin_lock_irq(&shard->lock);
+	/* It may have gone its way meanwhile. */
+	block = hold_first(shard, turn);
+	if (block && turn == DRAIN_FAILED)
+		hold_retry(at, block, started);
+	else if (block)
+		hold_gather(at, block, started);
+	spin_unlock_irq(&shard->lock);
+	return true;
+}
+
+/* Return the jiffies until @ms are over since a block rests, or failed. Lock held. */
+static unsigned long hold_left_of(const struct align_block *block,
+				  unsigned int ms)
+{
+	unsigned long end = block->since + msecs_to_jiffies(ms);
+
+	return time_after(end, jiffies) ? end - jiffies : 0;
+}
+
+/* Return the jiffies until a block of a shard is due, or MAX_JIFFY_OFFSET. */
+static unsigned long hold_left(struct align_blocks *blocks,
+			       struct align_shard *shard)
+{
+	unsigned long left = MAX_JIFFY_OFFSET;
+	struct align_block *block;
+
+	spin_lock_irq(&shard->lock);
+	block = list_first_entry_or_null(&shard->failed, struct align_block,
+					 list);
+	if (block)
+		left = hold_left_of(block, HOLD_RETRY_MS);
+	block = list_first_entry_or_null(&shard->held, struct align_block,
+					 list);
+	if (block)
+		left = min(left, hold_left_of(block,
+					      READ_ONCE(blocks->hold_ms)));
+	spin_unlock_irq(&shard->lock);
+	return left;
+}
+
+/*
+ * Tell whether a held block may be sent. If not, the end of a run, or the
+ * resume, schedules the work again.
+ */
+static bool hold_may_send(struct align_blocks *blocks)
+{
+	return !hold_is_frozen(blocks) && spare_has_room(&blocks->spare);
+}
+
+/*
+ * Let what waits for held blocks of a shard pass, because these blocks will not be
+ * written. Each of these blocks is in WAIT then, as if its ranges had come while it
+ * was younger (rule 7): they settle what they overwrite, once they have ended well,
+ * and the rest stays held. At most BLOCKS_BATCH blocks. Return: whether there was one.
+ */
+static bool shard_let_pass(struct align_shard *shard)
+{
+	struct align_block *block, *tmp;
+	unsigned int nr = 0;
+
+	spin_lock_irq(&shard->lock);
+	list_for_each_entry_safe(block, tmp, &shard->urgent, list) {
+		if (nr++ == BLOCKS_BATCH)
+			break;
+		hold_leave(block);
+		block_end_turn(block);
+	}
+	spin_unlock_irq(&shard->lock);
+	return nr;
+}
+
+/* Behind the deadline of a reboot, let no request wait for a held block. */
+static void hold_let_pass(struct align_blocks *blocks)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		while (shard_let_pass(&blocks->shard[i]))
+			cond_resched();
+}
+
+/* Write blocks that must not be held any longer; set the timer for the next. */
+static void hold_empty_work(struct work_struct *work)
+{
+	struct align_target *at = container_of(work, struct align_target,
+					       blocks.empty);
+	struct align_blocks *blocks = &at->blocks;
+	unsigned long left = MAX_JIFFY_OFFSET;
+	LIST_HEAD(started);
+	unsigned int i;
+
+	if (hold_is_too_late()) {
+		hold_let_pass(blocks);
+		return;
+	}
+	for (;; cond_resched()) {
+		if (!hold_may_send(blocks))
+			return;
+		if (!hold_take_next(at, &started))
+			break;
+		start_now(at, &started);
+	}
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		left = min(left, hold_left(blocks, &blocks->shard[i]));
+	if (left < MAX_JIFFY_OFFSET)
+		timer_reduce(&blocks->due, jiffies + left);
+}
+
+/* Set how long a block is held; blocks held for longer are written. */
+void hold_set_ms(struct align_target *at, unsigned int ms)
+{
+	WRITE_ONCE(at->blocks.hold_ms, ms);
+	hold_kick(at);
+}
+
+/* Initialise the work that writes held blocks, and its timer. */
+void drain_init(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	INIT_WORK(&blocks->empty, hold_empty_work);
+	timer_setup(&blocks->due, hold_due, 0);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Flushes of a target that holds something.
+ */
+#include "block_state.h"
+
+static void flush_job(struct align_job *job)
+{
+	struct align_io *io = container_of(job, struct align_io, job);
+
+	if (io->waiter.failed) {
+		ledger_inc(io->at->ledger, flushes_failed);
+		bio_io_error(io->bio);
+		return;
+	}
+	/*
+	 * dm starts the accounting of a flush once for all targets of a table,
+	 * and without a lock; where others may do so at this moment, dm does it
+	 * when the flush has ended.
+	 */
+	if (io->at->ti->len == dm_table_get_size(io->at->ti->table))
+		dm_submit_bio_remap(io->bio, NULL);
+	else
+		submit_bio_noacct(io->bio);
+}
+
+static void flush_go(struct align_waiter *waiter)
+{
+	struct align_io *io = container_of(waiter, struct align_io, waiter);
+
+	job_queue(&io->at->blocks.jobs, &io->job);
+}
+
+/**
+ * hold_map_flush - map a flush of a target that holds something
+ * @io: the flush
+ *
+ * It goes down when what is held now is on the device, and fails if some of it
+ * cannot be written.
+ *
+ * Return: what map returns.
+ */
+int hold_map_flush(struct align_io *io)
+{
+	struct align_blocks *blocks = &io->at->blocks;
+	unsigned long flags;
+
+	job_init(&io->job, flush_job);
+	io->waiter.done = flush_go;
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (!blocks->nr_held) {
+		spin_unlock_irqrestore(&blocks->lock, flags);
+		return DM_MAPIO_REMAPPED;
+	}
+	io->held_flush = true;
+	blocks->nr_flushes++;
+	hold_wait(io->at, &io->waiter);
+	/* A frozen target sends nothing: fail the pending waiters. */
+	if (hold_is_frozen(blocks))
+		hold_fail_waiters(blocks);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	return DM_MAPIO_SUBMITTED;
+}
+
+/**
+ * hold_end_flush - note the end of a flush that waited for held blocks
+ * @at: the target
+ */
+void hold_end_flush(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	if (!--blocks->nr_flushes)
+		wake_up(&blocks->quiet);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}

@@ -1,0 +1,684 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Holding: touches that are acknowledged as soon as they are copied.
+ *
+ * A block holds from its first such touch on, whatever states it goes through,
+ * until what it holds is settled: written, overwritten, discarded or dropped.
+ * In between, whoever is promised stable data waits for it (struct
+ * align_waiter), and whoever reads takes its bytes from the buffer (overlay.c).
+ *
+ * What is at stake
+ * ----------------
+ * The gauge held_bytes is the sum of the sectors in block->kept of all blocks with
+ * block->held; the age of one of these counts from block->held_ns. All three, and
+ * shard->by_age, change under the lock of the block's shard, and at these places
+ * only:
+ *   - hold_begin() sets block->held_ns, of a block in no state yet or in KNOWN, and
+ *     puts the block at the end of shard->by_age;
+ *   - hold_touch() adds to block->kept, of such a block or of one in HELD;
+ *   - hold_overwritten() takes from block->kept, of a block in WAIT;
+ *   - hold_end() empties block->kept, and takes the block out of shard->by_age: of
+ *     a block in WRITE or PASS, which was written, in WAIT, which was overwritten,
+ *     or in HELD, which is dropped.
+ * In between, a block may be in any state but KNOWN, and in any other list or none,
+ * and its write may have failed. So only shard->by_age has all of them, and
+ * hold_oldest_ns() looks at its first block: anybody may read the age, at any time,
+ * and a read costs one block of each shard, however many blocks are held.
+ */
+#include <linux/bitmap.h>
+#include <linux/jiffies.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "block_state.h"
+#include "compat.h"
+#include "lower.h"
+#include "node.h"
+#include "trace.h"
+
+/*
+ * Set for good at the reboot's deadline; read under blocks->lock, or under that of a
+ * shard. Behind it the emptying work sends nothing, and lets what waits for a held
+ * block pass instead: see hold_let_pass().
+ */
+static bool reboot_over;
+
+/* Whether the deadline of a reboot is over, behind which no held block is sent. */
+bool hold_is_too_late(void)
+{
+	return READ_ONCE(reboot_over);
+}
+
+/* Whether held blocks must stay where they are. */
+bool hold_is_frozen(const struct align_blocks *blocks)
+{
+	return READ_ONCE(blocks->frozen) || hold_is_too_late();
+}
+
+/**
+ * hold_allowed - whether the touches of a write may be acknowledged early
+ * @at: the target
+ * @bio: the write
+ *
+ * Root can switch the write cache of a queue off, and then no flush comes, nor
+ * from who looked while the device had none: node_sees_cache().
+ */
+bool hold_allowed(const struct align_target *at, const struct bio *bio)
+{
+	return node_sees_cache(at->node) && READ_ONCE(at->blocks.holding) &&
+	       !(bio->bi_opf & REQ_FUA) && !READ_ONCE(at->node->unflushed);
+}
+
+/* Schedule the work that writes held blocks. Any context. */
+void hold_kick(struct align_target *at)
+{
+	queue_work(at->blocks.jobs.wq, &at->blocks.empty);
+}
+
+/* Wake hold_freeze(): a held block is no longer in flight. */
+static void hold_wake(struct align_blocks *blocks)
+{
+	if (wq_has_sleeper(&blocks->quiet))
+		wake_up(&blocks->quiet);
+}
+
+/*
+ * Tell the waiters that the block with number @seq is settled, or has failed
+ * once more. blocks->lock held.
+ */
+static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
+{
+	struct align_waiter *waiter, *tmp;
+
+	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
+		if (seq > waiter->seq)
+			continue;
+		if (failed)
+			waiter->failed = true;
+		if (!--waiter->left) {
+			list_del(&waiter->list);
+			waiter->done(waiter);
+		}
+	}
+}
+
+/* Add @change to the number of failed blocks. blocks->lock held. */
+static void hold_count_failed(struct align_target *at, int change)
+{
+	struct align_blocks *blocks = &at->blocks;
+	bool before = blocks->nr_failed;
+
+	blocks->nr_failed += change;
+	ledger_add(at->ledger, degraded, change);
+	if (!before)
+		ledger_inc(at->ledger, times_degraded);
+	if (before != !!blocks->nr_failed)
+		schedule_work(&blocks->event);
+}
+
+static void hold_event(struct work_struct *work)
+{
+	struct align_target *at =
+		container_of(work, struct align_target, blocks.event);
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int nr;
+
+	spin_lock_irq(&blocks->lock);
+	nr = blocks->nr_failed;
+	spin_unlock_irq(&blocks->lock);
+
+	/* What came and went in between needs no words. */
+	if (blocks->said_degraded == !!nr)
+		return;
+	blocks->said_degraded = nr;
+	if (nr)
+		DMERR_LIMIT("%s: degraded: cannot write held blocks to %s; flushes fail",
+			    dm_device_name(at->node->md), at->dev->name);
+	else
+		DMWARN_LIMIT("%s: no longer degraded",
+			     dm_device_name(at->node->md));
+	dm_table_event(at->ti->table);
+}
+
+/* Return how many sectors a block holds. Lock held. */
+static unsigned int hold_sectors(const struct align_block *block)
+{
+	return bitmap_weight(block->kept, ALIGN_MAX_BLOCK_SECTORS);
+}
+
+/* Book a change of what a block holds, @before sectors until now. Lock held. */
+static void hold_count_bytes(const struct align_block *block,
+			     unsigned int before)
+{
+	s64 change = (s64)hold_sectors(block) - before;
+
+	ledger_add(block->single.at->ledger, held_bytes, change * SECTOR_SIZE);
+}
+
+/* Let a block begin to hold. Return: false if it must not. Lock held. */
+static bool hold_begin(struct align_block *block,
+		       const struct align_touch *touch)
+{
+	struct align_target *at = block->single.at;
+	struct align_blocks *blocks = &at->blocks;
+	bool holding;
+
+	spin_lock(&blocks->lock);
+	holding = blocks->holding;
+	if (holding) {
+		block->seq = ++blocks->seq;
+		WRITE_ONCE(blocks->nr_held, blocks->nr_held + 1);
+	}
+	spin_unlock(&blocks->lock);
+	if (!holding)
+		return false;
+	block->held_ns = touch->io->start_ns;
+	block->since = jiffies;
+	list_add_tail(&block->by_age, &block_shard(block)->by_age);
+	ledger_inc(at->ledger, held_blocks);
+	return true;
+}
+
+/**
+ * hold_touch - copy a touch and hold it
+ * @block: a block that no range touches, in HELD or about to be held or started
+ * @touch: the touch
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: false if nothing may be held at this moment.
+ */
+bool hold_touch(struct align_block *block, struct align_touch *touch)
+{
+	struct align_target *at = block->single.at;
+	unsigned int before = hold_sectors(block);
+
+	if (!block->held && !hold_begin(block, touch))
+		return false;
+	block->held++;
+	block->place = align_placement(touch->io->bio);
+	buffer_copy_touch(at, block->vecs, touch);
+	bitmap_set(block->kept, touch->part.first, touch->part.count);
+	hold_count_bytes(block, before);
+	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	if (!align_io_is_zeroes(touch->io))
+		block->held_data = true;
+	touch->held = true;
+	ledger_inc(at->ledger, touches_held);
+	return true;
+}
+
+/* Whether a waiter waits for a held block. Lock held. */
+bool hold_is_awaited(const struct align_block *block)
+{
+	return block->seq <= READ_ONCE(block->single.at->blocks.empty_seq);
+}
+
+/* Whether a block must not be held longer if @resting blocks rest. Lock held. */
+static bool hold_is_over_of(const struct align_block *block,
+			    unsigned int resting)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+	unsigned int max = READ_ONCE(blocks->max);
+
+	if (resting > max - max / 4)
+		WRITE_ONCE(blocks->pressed, true);
+	else if (resting <= max / 2)
+		WRITE_ONCE(blocks->pressed, false);
+	return block->waiting || !READ_ONCE(blocks->holding) ||
+	       READ_ONCE(blocks->pressed) ||
+	       hold_is_awaited(block) ||
+	       time_after_eq(jiffies, block->since +
+			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+}
+
+/**
+ * hold_is_over - whether a block must not be held any longer
+ * @block: a held block
+ *
+ * Called with the lock of the block's shard held.
+ */
+bool hold_is_over(const struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+
+	return hold_is_over_of(block, atomic_read(&blocks->nr_resting));
+}
+
+/**
+ * hold_rest - put a held block into HELD
+ * @block: a held block in no list, of which no request is in flight
+ *
+ * A target that holds nothing more is frozen, and may be freed, as soon as all its
+ * held blocks rest: hold_freeze() looks at the counts without the shard's lock, and
+ * then cancels work and timer. So this block is counted last, when nothing here
+ * queues the work or sets the timer any more, and hold_freeze() sees both done when
+ * it sees the count. Behind that, hold_wake() touches blocks->quiet only, and the
+ * caller the shard's lock and lists: hold_exit() takes the lock of each shard before
+ * anything is freed.
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_rest(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	struct align_shard *shard = block_shard(block);
+	struct align_blocks *blocks = &at->blocks;
+	struct list_head *list, *place;
+	struct align_block *other;
+	atomic_t *count;
+
+	block->state = BLOCK_IS_HELD;
+	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	if (block->waiting && !block->failed) {
+		list_add_tail(&block->list, &shard->urgent);
+	} else {
+		list = block->failed ? &shard->failed : &shard->held;
+		place = list;
+		list_for_each_entry_reverse(other, list, list) {
+			if (other->seq < block->seq) {
+				place = &other->list;
+				break;
+			}
+		}
+		list_add(&block->list, place);
+	}
+	count = block->failed ? &blocks->nr_idle : &blocks->nr_resting;
+	if (block->failed ||
+	    hold_is_over_of(block, atomic_read(&blocks->nr_resting) + 1))
+		hold_kick(at);
+	else
+		timer_reduce(&blocks->due, block->since +
+			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+	/* Pairs with smp_rmb() in hold_is_quiet(). */
+	smp_mb__before_atomic();
+	atomic_inc(count);
+	hold_wake(blocks);
+}
+
+/**
+ * hold_hurry - have a block written before others
+ * @block: a block in HELD, not failed, for which one more range waits
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_hurry(struct align_block *block)
+{
+	if (block->waiting == 1)
+		list_move_tail(&block->list, &block_shard(block)->urgent);
+	hold_kick(block->single.at);
+}
+
+/* End the holding of a block whose held touches are settled. Lock held. */
+static void hold_end(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	struct align_blocks *blocks = &at->blocks;
+	u64 ns = ktime_get_ns() - block->held_ns;
+	unsigned int before = hold_sectors(block);
+
+	block->held = 0;
+	block->held_data = false;
+	list_del(&block->by_age);
+	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	hold_count_bytes(block, before);
+	ledger_dec(at->ledger, held_blocks);
+	this_cpu_inc(at->ledger->cpu->hold_time[align_latency_bin(ns)]);
+
+	spin_lock(&blocks->lock);
+	WRITE_ONCE(blocks->nr_held, blocks->nr_held - 1);
+	if (block->failed)
+		hold_count_failed(at, -1);
+	block->failed = false;
+	hold_settle(blocks, block->seq, false);
+	spin_unlock(&blocks->lock);
+	hold_wake(blocks);
+}
+
+/**
+ * hold_resolve - book the held touches of a block, which are settled
+ * @block: the block
+ * @how: how its oldest held touch was resolved
+ * @later: how the others were resolved
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_resolve(struct align_block *block, enum rmw_how how,
+		  enum rmw_how later)
+{
+	struct align_target *at = block->single.at;
+	u64 ns = ktime_get_ns() - block->held_ns;
+	unsigned int others = block->held - 1;
+
+	ledger_book(at->ledger, how, 1);
+	ledger_book(at->ledger, later, others);
+	if (how == later || !others) {
+		trace_align_rmw(at->devt, block->number, how, block->held, ns);
+	} else {
+		trace_align_rmw(at->devt, block->number, how, 1, ns);
+		trace_align_rmw(at->devt, block->number, later, others, ns);
+	}
+	hold_end(block);
+}
+
+/**
+ * hold_failed - note that the held touches of a block could not be written
+ * @block: the block
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_failed(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+
+	spin_lock(&blocks->lock);
+	hold_settle(blocks, block->seq, true);
+	/* Who waits from now on, waits for the next attempt. */
+	block->seq = ++blocks->seq;
+	if (!block->failed)
+		hold_count_failed(block->single.at, 1);
+	block->failed = true;
+	spin_unlock(&blocks->lock);
+	block->since = jiffies;
+}
+
+/**
+ * hold_overwritten - end what a block holds of the sectors of a range
+ * @block: a held block in WAIT
+ * @io: a write whose range over the block has ended well
+ *
+ * A drive may ignore a discard, and then the held bytes are still the newest. So
+ * only one of a whole block ends anything, and only what could not be written
+ * (rule 7; another block comes here with a discard only behind the deadline of a
+ * reboot). A drive may not ignore a secure erase, which is treated like
+ * write-zeroes.
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_overwritten(struct align_block *block, const struct align_io *io)
+{
+	struct align_target *at = block->single.at;
+	unsigned int before = hold_sectors(block);
+	struct align_touch *touch;
+	u32 from, to;
+
+	align_overlap(&at->geometry, block->number, io->start, io->end, &from,
+		      &to);
+	if (bio_op(io->bio) == REQ_OP_DISCARD &&
+	    (!block->failed || to - from < align_block_sectors(&at->geometry)))
+		return;
+	bitmap_clear(block->kept, from, to - from);
+	hold_count_bytes(block, before);
+	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	list_for_each_entry(touch, &block->touches, list)
+		bitmap_set(block->covered, touch->part.first,
+			   touch->part.count);
+	if (bitmap_empty(block->kept, ALIGN_MAX_BLOCK_SECTORS))
+		hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);
+}
+
+/**
+ * hold_leave - take a block in HELD out of its list
+ * @block: a block in HELD
+ *
+ * Called with the lock of the block's shard held.
+ */
+void hold_leave(struct align_block *block)
+{
+	list_del_init(&block->list);
+	if (block->failed)
+		atomic_dec(&block->single.at->blocks.nr_idle);
+	else
+		atomic_dec(&block->single.at->blocks.nr_resting);
+	/* Pairs with the first smp_rmb() in hold_is_quiet(): it ends later. */
+	smp_mb__after_atomic();
+}
+
+/* Let @waiter wait until all blocks held now are settled. blocks->lock held. */
+void hold_wait(struct align_target *at, struct align_waiter *waiter)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	waiter->seq = blocks->seq;
+	waiter->left = blocks->nr_held;
+	waiter->failed = false;
+	list_add_tail(&waiter->list, &blocks->waiters);
+	WRITE_ONCE(blocks->empty_seq, blocks->seq);
+	hold_kick(at);
+}
+
+/**
+ * hold_ask - let a waiter wait until all blocks held now are settled
+ * @at: the target
+ * @waiter: the waiter, which does not wait yet
+ *
+ * Return: 1, or the waiter does not wait: 0 if nothing is held, -EIO if held blocks
+ * must not be sent.
+ */
+int hold_ask(struct align_target *at, struct align_waiter *waiter)
+{
+	struct align_blocks *blocks = &at->blocks;
+	int ret = 0;
+
+	spin_lock_irq(&blocks->lock);
+	if (blocks->nr_held && hold_is_frozen(blocks)) {
+		ret = -EIO;
+	} else if (blocks->nr_held) {
+		hold_wait(at, waiter);
+		ret = 1;
+	}
+	spin_unlock_irq(&blocks->lock);
+	return ret;
+}
+
+/**
+ * hold_withdraw - end the wait of a waiter
+ * @at: the target
+ * @waiter: the waiter of hold_ask(), or one that has never waited
+ *
+ * Returns behind the end of @waiter->done() if that was called.
+ *
+ * Return: whether the waiter still waited; @waiter->done() is not called then.
+ */
+bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
+{
+	struct align_blocks *blocks = &at->blocks;
+	bool waits;
+
+	/* Whoever completes holds the lock, and must be done with the target. */
+	spin_lock_irq(&blocks->lock);
+	waits = waiter->left;
+	if (waits) {
+		list_del(&waiter->list);
+		waiter->left = 0;
+	}
+	spin_unlock_irq(&blocks->lock);
+	return waits;
+}
+
+/**
+ * hold_stop - hold no touch from now on, and begin to write held blocks
+ * @at: the target
+ * @why: HOLD_STOPPED_...
+ *
+ * Return: whether blocks are held that may be written.
+ */
+bool hold_stop(struct align_target *at, unsigned int why)
+{
+	struct align_blocks *blocks = &at->blocks;
+	bool writes;
+
+	spin_lock_irq(&blocks->lock);
+	blocks->stopped |= why;
+	WRITE_ONCE(blocks->holding, false);
+	writes = blocks->nr_held && !hold_is_frozen(blocks);
+	spin_unlock_irq(&blocks->lock);
+	hold_kick(at);
+	return writes;
+}
+
+/**
+ * hold_start - remove a reason against holding
+ * @at: the target
+ * @why: the reason, HOLD_STOPPED_...
+ */
+void hold_start(struct align_target *at, unsigned int why)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	spin_lock_irq(&blocks->lock);
+	blocks->stopped &= ~why;
+	WRITE_ONCE(blocks->holding,
+		   READ_ONCE(at->mode) == ALIGN_COALESCE && !blocks->stopped);
+	spin_unlock_irq(&blocks->lock);
+}
+
+/*
+ * Tell whether no held block is in flight, when nothing is held any more. Blocks
+ * may end meanwhile, by a write or by a message that drops them, or fail, and are
+ * not counted as resting before they rest. So in this order the number that rests
+ * may come out too small, and equals the first one only if it is right.
+ */
+bool hold_is_quiet(struct align_blocks *blocks)
+{
+	unsigned int held = READ_ONCE(blocks->nr_held);
+	unsigned int rest;
+
+	/* Pairs with the order in hold_drop(): it rests no more, then it ends. */
+	smp_rmb();
+	rest = atomic_read(&blocks->nr_idle);
+	/* A block rests first, and is counted among the failed ones later. */
+	smp_rmb();
+	rest += atomic_read(&blocks->nr_resting);
+	/* Pairs with the barrier in hold_rest(): what it did is seen. */
+	smp_rmb();
+	return held == rest;
+}
+
+/* Fail all waiters. blocks->lock held. */
+void hold_fail_waiters(struct align_blocks *blocks)
+{
+	struct align_waiter *waiter, *tmp;
+
+	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
+		list_del(&waiter->list);
+		waiter->left = 0;
+		waiter->failed = true;
+		waiter->done(waiter);
+	}
+}
+
+/**
+ * hold_fail - fail all waiters
+ * @at: the target
+ *
+ * Return: the number of held blocks.
+ */
+unsigned int hold_fail(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int nr;
+
+	spin_lock_irq(&blocks->lock);
+	nr = blocks->nr_held;
+	hold_fail_waiters(blocks);
+	spin_unlock_irq(&blocks->lock);
+	hold_kick(at);
+	return nr;
+}
+
+/* Send no held block of any target from now on: the deadline of a reboot is over. */
+void hold_send_no_more(void)
+{
+	WRITE_ONCE(reboot_over, true);
+}
+
+/* Forget the known sectors around held ones. */
+void hold_forget(struct align_target *at)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_block *block;
+
+		spin_lock_irq(&shard->lock);
+		list_for_each_entry(block, &shard->held, list)
+			block->valid = false;
+		list_for_each_entry(block, &shard->urgent, list)
+			block->valid = false;
+		list_for_each_entry(block, &shard->failed, list)
+			block->valid = false;
+		spin_unlock_irq(&shard->lock);
+	}
+}
+
+/**
+ * hold_was_dropped - whether a write must not end well
+ * @io: a write whose parts have ended
+ *
+ * A touch is held as soon as it is copied, and its write may end long after that,
+ * when its other parts do. If what is held was given up in between, the write has
+ * not been done. Which blocks were given up is not kept, so any of the target
+ * counts.
+ *
+ * Any context.
+ */
+bool hold_was_dropped(const struct align_io *io)
+{
+	unsigned int i;
+
+	for (i = 0; i < io->nr_touches; i++)
+		if (io->touch[i].held)
+			/* A drop of its block came behind the read of @drops. */
+			return atomic_read(&io->at->blocks.drops) != io->drops;
+	return false;
+}
+
+/* Return when the block that a shard holds longest got its first held touch. */
+static u64 shard_oldest_ns(struct align_shard *shard)
+{
+	struct align_block *block;
+	u64 oldest = U64_MAX;
+
+	spin_lock_irq(&shard->lock);
+	block = list_first_entry_or_null(&shard->by_age, struct align_block,
+					 by_age);
+	if (block)
+		oldest = block->held_ns;
+	spin_unlock_irq(&shard->lock);
+	return oldest;
+}
+
+/**
+ * hold_oldest_ns - when the first of a target's held touches arrived
+ * @at: a target that cannot leave its node meanwhile, of whatever table
+ *
+ * Takes the lock of each shard once, however many blocks are held. Process
+ * context; waits for no request.
+ *
+ * Return: the time, as of ktime_get_ns(), or U64_MAX if nothing is held.
+ */
+u64 hold_oldest_ns(struct align_target *at)
+{
+	u64 oldest = U64_MAX;
+	unsigned int i;
+
+	/* Before blocks_init() there are no locks, and nothing is held. */
+	if (!READ_ONCE(at->blocks.nr_held))
+		return oldest;
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		oldest = min(oldest, shard_oldest_ns(&at->blocks.shard[i]));
+	return oldest;
+}
+
+/* Initialise what is held: nothing, and nothing may be. */
+void held_init(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	INIT_LIST_HEAD(&blocks->waiters);
+	init_waitqueue_head(&blocks->quiet);
+	blocks->stopped = HOLD_STOPPED_SUSPEND;
+	INIT_WORK(&blocks->event, hold_event);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Who has all that is held settled, and waits for that: suspends, changes of the
+ * mode, ioctls; and what gives up what cannot be written.
+ */
+#include <linux/jiffies.h>
+
+#include "block_state.h"
+#include "node.h"
+
+/*
+ * How long suspend, removal and an ioctl write what is held. After that suspend
+ * and removal begin with no other block, and wait for those only that are read or
+ * written; an ioctl fails.
+ */
+#define HOLD_DEADLINE_MS	30000
+
+/**
+ * struct hold_sync - a task that sleeps until held blocks are settled
+ * @waiter: waiter of the task
+ * @settled: completed when the blocks are settled
+ */
+struct hold_sync {
+	struct align_waiter waiter;
+	struct completion settled;
+};
+
+static void hold_synced(struct align_waiter *waiter)
+{
+	complete(&container_of(waiter, struct hold_sync, waiter)->settled);
+}
+
+/**
+ * hold_empty - write all held blocks
+ * @at: the target
+ * @timeout: how long to wait, in jiffies
+ * @state: TASK_UNINTERRUPTIBLE or TASK_KILLABLE
+ *
+ * Return: 0 if all that was held is settled, -EIO if some of it could not be
+ * written, -ETIMEDOUT, -ERESTARTSYS if the caller was killed before.
+ */
+int hold_empty(struct align_target *at, unsigned long timeout,
+	       unsigned int state)
+{
+	struct hold_sync sync;
+	bool killed = false;
+	int ret;
+
+	init_completion(&sync.settled);
+	sync.waiter.done = hold_synced;
+	ret = hold_ask(at, &sync.waiter);
+	if (ret <= 0)
+		return ret;
+
+	if (state == TASK_KILLABLE)
+		killed = wait_for_completion_killable_timeout(&sync.settled,
+							      timeout) < 0;
+	else
+		wait_for_completion_timeout(&sync.settled, timeout);
+
+	if (hold_withdraw(at, &sync.waiter))
+		return killed ? -ERESTARTSYS : -ETIMEDOUT;
+	return sync.waiter.failed ? -EIO : 0;
+}
+
+/* Log that a write below has not ended; nothing else ends the wait. */
+static void hold_say_waiting(const struct align_target *at)
+{
+	DMWARN_LIMIT("%s: still waiting for %s to complete writes of held blocks",
+		     dm_device_name(at->node->md), at->dev->name);
+}
+
+static void hold_wait_quiet(struct align_target *at)
+{
+	while (!wait_event_timeout(at->blocks.quiet,
+				   hold_is_quiet(&at->blocks),
+				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
+		hold_say_waiting(at);
+}
+
+/**
+ * hold_presuspend - hold no more, and let the suspend wait for what is held
+ * @at: the target
+ *
+ * device-mapper waits for the bios that it mapped, and that wait can be
+ * interrupted; it knows nothing of held blocks. So the device is sent a flush of
+ * the engine's own, which ends when they are written. Nobody else waits for that
+ * flush: it may be kept in front of the device until a resume. Without it, for
+ * want of memory, postsuspend waits for held blocks by itself.
+ *
+ * A device without openers gets none: it may be about to be removed, and then
+ * device-mapper frees it without a wait for bios, which this one would outlive.
+ */
+void hold_presuspend(struct align_target *at)
+{
+	struct bio *bio;
+
+	hold_stop(at, HOLD_STOPPED_SUSPEND);
+	if (!READ_ONCE(at->blocks.nr_held) ||
+	    !disk_openers(dm_disk(at->node->md)))
+		return;
+	bio = bio_alloc(dm_disk(at->node->md)->part0, 0,
+			REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,
+			GFP_NOWAIT | __GFP_NOWARN);
+	if (!bio)
+		return;
+	/* Not on account of whoever suspends the device: that may be throttled. */
+	bio_associate_blkg_from_css(bio, NULL);
+	bio->bi_end_io = bio_put;
+	submit_bio_noacct(bio);
+}
+
+/**
+ * hold_freeze - send no held block until hold_thaw(), and fail the waiters
+ * @at: the target, which hold_empty() has emptied as far as that is possible
+ *
+ * Returns when nothing held is in flight. Nothing is sent until hold_thaw().
+ * What is still held stays, and whoever waits for it fails.
+ */
+static void hold_freeze(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	spin_lock_irq(&blocks->lock);
+	WRITE_ONCE(blocks->frozen, true);
+	spin_unlock_irq(&blocks->lock);
+	/* The work may be asleep below with blocks that it has taken. */
+	hold_wait_quiet(at);
+	/* The work may set the timer once more, the timer queue the work. */
+	cancel_work_sync(&blocks->empty);
+	timer_delete_sync(&blocks->due);
+	cancel_work_sync(&blocks->empty);
+	/* And it may have been about to take blocks. */
+	hold_wait_quiet(at);
+
+	spin_lock_irq(&blocks->lock);
+	hold_fail_waiters(blocks);
+	spin_unlock_irq(&blocks->lock);
+
+	/*
+	 * device-mapper has waited for flushes, but does not do so when the
+	 * device is removed.
+	 */
+	while (!wait_event_timeout(blocks->quiet,
+				   !READ_ONCE(blocks->nr_flushes),
+				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
+		hold_say_waiting(at);
+	/* Whoever woke this holds the lock, and must be done with the target. */
+	spin_lock_irq(&blocks->lock);
+	spin_unlock_irq(&blocks->lock);
+}
+
+/**
+ * hold_postsuspend - write what is still held, and send nothing more
+ * @at: the target, whose bios have all ended
+ *
+ * The file system may have been frozen since hold_presuspend(), and what could
+ * not be written is tried once more.
+ */
+void hold_postsuspend(struct align_target *at)
+{
+	switch (hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
+			   TASK_UNINTERRUPTIBLE)) {
+	case -EIO:
+		DMWARN("%s: suspended with held blocks that %s failed to write",
+		       dm_device_name(at->node->md), at->dev->name);
+		break;
+	case -ETIMEDOUT:
+		DMWARN("%s: %s did not complete all held blocks within %u s; the rest stay held",
+		       dm_device_name(at->node->md), at->dev->name,
+		       HOLD_DEADLINE_MS / 1000);
+		break;
+	}
+	hold_freeze(at);
+}
+
+/**
+ * hold_settle_for_ioctl - write what is held before a command passes
+ * @at: the target
+ *
+ * Return: 0, -EIO if held blocks could not be written, -ETIMEDOUT if that takes
+ * too long, -ERESTARTSYS if the caller was killed.
+ */
+int hold_settle_for_ioctl(struct align_target *at)
+{
+	return hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
+			  TASK_KILLABLE);
+}
+
+/* Hold and send again: the device is resumed, or its suspend was undone. */
+void hold_thaw(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	spin_lock_irq(&blocks->lock);
+	WRITE_ONCE(blocks->frozen, false);
+	spin_unlock_irq(&blocks->lock);
+	hold_start(at, HOLD_STOPPED_SUSPEND);
+	/* What could not be written is tried again. */
+	if (READ_ONCE(blocks->nr_held))
+		hold_kick(at);
+}
+
+/*
+ * Give up a block of a list of blocks in HELD. Return: false if there is none.
+ */
+static bool hold_drop(struct align_target *at, struct align_shard *shard,
+		      struct list_head *list)
+{
+	struct align_block *block;
+	unsigned int touches;
+	u64 sector;
+
+	spin_lock_irq(&shard->lock);
+	block = list_first_entry_or_null(list, struct align_block, list);
+	if (!block) {
+		spin_unlock_irq(&shard->lock);
+		return false;
+	}
+	sector = align_block_start(&at->geometry, block->number);
+	touches = block->held;
+	atomic_inc(&at->blocks.drops);
+	hold_leave(block);
+	hold_resolve(block, RMW_LOST, RMW_LOST);
+	block_remove(block);
+	spin_unlock_irq(&shard->lock);
+	DMERR("%s: lost: %u held writes to the block at sector %llu of %s",
+	      dm_device_name(at->node->md), touches, sector, at->dev->name);
+	return true;
+}
+
+/**
+ * hold_drop_failed - give up what could not be written
+ * @at: the target
+ *
+ * Each block is logged, its touches are lost. A write in flight that has such a
+ * touch fails, or has ended when this returns: hold_was_dropped().
+ */
+void hold_drop_failed(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		while (hold_drop(at, &blocks->shard[i],
+				 &blocks->shard[i].failed))
+			cond_resched();
+	synchronize_rcu();
+}
+
+/* Drop failed blocks, and blocks that the device did not take in time. */
+static void hold_drop_all(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+	unsigned int i;
+
+	hold_drop_failed(at);
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		struct align_shard *shard = &blocks->shard[i];
+
+		/* No range waits any more, so none of them is urgent. */
+		WARN_ON(!list_empty(&shard->urgent));
+		while (hold_drop(at, shard, &shard->held))
+			cond_resched();
+	}
+}
+
+/* Drop all held blocks; no bio is in flight. */
+void hold_exit(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->blocks;
+
+	hold_freeze(at);
+	hold_drop_all(at);
+	cancel_work_sync(&blocks->event);
+	WARN_ON(blocks->nr_held);
+}
