@@ -417,9 +417,6 @@ static inline bool align_io_is_zeroes(const struct align_io *io)
 #define ALIGN_DROPPED_FLAGS	(REQ_NOWAIT | REQ_POLLED | REQ_RAHEAD | \
 				 REQ_ALLOC_CACHE)
 
-/* target.c */
-extern const char * const align_mode_names[];
-
 /* write.c */
 int align_engine_map(struct align_io *io);
 

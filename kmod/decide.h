@@ -16,6 +16,20 @@ enum align_mode {
 	ALIGN_COALESCE,
 };
 
+/* The name of a mode, as in a table line. */
+static inline const char *align_mode_name(enum align_mode mode)
+{
+	switch (mode) {
+	case ALIGN_REPORT:
+		return "report";
+	case ALIGN_PAD:
+		return "pad";
+	case ALIGN_COALESCE:
+		break;
+	}
+	return "coalesce";
+}
+
 /**
  * enum block_step - what is to be done for the touches that a block collected
  * @BLOCK_READ: read the block, because they leave a part of it open

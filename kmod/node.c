@@ -111,74 +111,6 @@ void node_leave(struct align_target *at)
 	mutex_unlock(&nodes_lock);
 }
 
-/*
- * Note whether the device gains a write cache by its next table: openers so far
- * do not know of it. The device is about to be resumed with that table's limits.
- */
-static void look_for_openers(struct align_node *node)
-{
-	struct gendisk *disk = dm_disk(node->md);
-	bool cached = bdev_write_cache(disk->part0);
-
-	if (cached && !node->cached)
-		WRITE_ONCE(node->unflushed, true);
-	node->cached = cached;
-}
-
-/**
- * node_sees_cache - look at the live queue's write cache, and remember
- * @node: the device
- *
- * Root can switch the write cache of a live queue off and on again (queue/
- * write_cache). Who opens the device in between, such as a layer above, asks
- * once and sends no flushes, also when the cache is back. No callback tells the
- * target of either change or of an open, so it looks whenever something comes by:
- * at each bio in pad and coalesce, at each misaligned write in report, whose other
- * bios must stay cheap, when target<N>_holding is read, at the message "mode
- * coalesce", and at resume. A layer that was made while none of these came by is
- * not noticed. In pad and coalesce the reads of its own set-up come by, of udev,
- * of a mount.
- *
- * Any context.
- *
- * Return: false if the queue has no volatile write cache now.
- */
-bool node_sees_cache(struct align_node *node)
-{
-	struct gendisk *disk = dm_disk(node->md);
-
-	if (bdev_write_cache(disk->part0))
-		return true;
-	if (!READ_ONCE(node->unflushed) && disk_openers(disk))
-		WRITE_ONCE(node->unflushed, true);
-	return false;
-}
-
-/**
- * node_is_flushed - whether all who have a device open know its write cache
- * @node: the device
- *
- * Return: false if an opener may have looked while the device had no volatile
- * write cache. A call of this function while the device has no opener ends that.
- */
-bool node_is_flushed(struct align_node *node)
-{
-	struct gendisk *disk = dm_disk(node->md);
-
-	node_sees_cache(node);
-	if (READ_ONCE(node->unflushed) && !disk_openers(disk)) {
-		WRITE_ONCE(node->unflushed, false);
-		/*
-		 * Who opened it since the look at the openers may have seen it
-		 * set, and have set nothing: such an opener is seen here.
-		 */
-		smp_mb();
-		if (disk_openers(disk))
-			WRITE_ONCE(node->unflushed, true);
-	}
-	return !READ_ONCE(node->unflushed);
-}
-
 /**
  * node_go_live - a target is about to be resumed
  * @at: the target
@@ -192,7 +124,7 @@ void node_go_live(struct align_target *at)
 	unsigned int physical = at->geometry.physical;
 	bool changed = false;
 
-	look_for_openers(node);
+	node_look_for_openers(node);
 	spin_lock(&node->lock);
 	node->live = at->ti->table;
 	if (at->index < ALIGN_NODE_SLOTS) {

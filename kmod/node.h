@@ -66,6 +66,9 @@ struct align_node {
 int node_join(struct align_target *at);
 void node_leave(struct align_target *at);
 void node_go_live(struct align_target *at);
+
+/* cache.c */
+void node_look_for_openers(struct align_node *node);
 bool node_is_flushed(struct align_node *node);
 bool node_sees_cache(struct align_node *node);
 

@@ -161,7 +161,7 @@ static ssize_t print_alignment_offset(struct align_target *at, char *buf)
 
 static ssize_t print_mode(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%s\n", align_mode_names[READ_ONCE(at->mode)]);
+	return sysfs_emit(buf, "%s\n", align_mode_name(READ_ONCE(at->mode)));
 }
 
 static ssize_t print_max_blocks(struct align_target *at, char *buf)

@@ -22,12 +22,6 @@
 #include "lower.h"
 #include "node.h"
 
-const char * const align_mode_names[] = {
-	[ALIGN_REPORT] = "report",
-	[ALIGN_PAD] = "pad",
-	[ALIGN_COALESCE] = "coalesce",
-};
-
 /*
  * Parsing. Each function returns NULL, or what is wrong, for ti->error or for
  * the log. Of arguments the log shows the start only: a line that is too long
@@ -35,15 +29,15 @@ const char * const align_mode_names[] = {
  */
 static const char *parse_mode(const char *arg, enum align_mode *mode)
 {
-	if (!strcasecmp(arg, "report"))
-		*mode = ALIGN_REPORT;
-	else if (!strcasecmp(arg, "pad"))
-		*mode = ALIGN_PAD;
-	else if (!strcasecmp(arg, "coalesce"))
-		*mode = ALIGN_COALESCE;
-	else
-		return "mode must be report, pad or coalesce";
-	return NULL;
+	enum align_mode i;
+
+	for (i = ALIGN_REPORT; i <= ALIGN_COALESCE; i++) {
+		if (strcasecmp(arg, align_mode_name(i)))
+			continue;
+		*mode = i;
+		return NULL;
+	}
+	return "mode must be report, pad or coalesce";
 }
 
 static const char *parse_hold_ms(const char *arg, unsigned int *ms)
@@ -618,7 +612,7 @@ static void print_status(struct align_target *at, char *result,
 	spin_unlock(&at->node->lock);
 
 	DMEMIT("%s physical_block_size:%u",
-	       align_mode_names[READ_ONCE(at->mode)], at->geometry.physical);
+	       align_mode_name(READ_ONCE(at->mode)), at->geometry.physical);
 	if (at->offset_unknown)
 		DMEMIT(" alignment_offset:unknown");
 	else
@@ -645,7 +639,7 @@ static void print_table(struct align_target *at, char *result,
 	if (nr)
 		DMEMIT(" %u", nr);
 	if (mode)
-		DMEMIT(" mode %s", align_mode_names[READ_ONCE(at->mode)]);
+		DMEMIT(" mode %s", align_mode_name(READ_ONCE(at->mode)));
 	if (at->given.physical)
 		DMEMIT(" physical_block_size %u", at->geometry.physical);
 	if (at->given.offset)
@@ -676,7 +670,7 @@ static void align_status(struct dm_target *ti, status_type_t type,
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
 		DMEMIT(",device_name=%s,start=%llu,mode=%s,physical_block_size=%u",
 		       at->dev->name, (unsigned long long)at->start,
-		       align_mode_names[READ_ONCE(at->mode)],
+		       align_mode_name(READ_ONCE(at->mode)),
 		       at->geometry.physical);
 		if (at->offset_unknown)
 			DMEMIT(",alignment_offset=unknown");

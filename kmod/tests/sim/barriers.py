@@ -10,7 +10,7 @@ BARRIERS = {
     # A writer behind the gate sees the mode that was set while it was closed.
     "gate-rmb": [("gate.c", "\t\t\tsmp_rmb();\n", "")],
     # An opener that has seen @unflushed set, and so did not set it, is seen by who clears it.
-    "node-mb": [("node.c", "\t\tsmp_mb();\n", "")],
+    "node-mb": [("cache.c", "\t\tsmp_mb();\n", "")],
     # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
     "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->parts))",
                        "if (!atomic_add_return_relaxed(-1, &io->parts))")],

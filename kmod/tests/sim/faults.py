@@ -97,7 +97,7 @@ FAULTS = {
     "flush-keeps-known": [("target.c", "TASK_KILLABLE);\n\t\tblocks_forget(at);\n\t} else if", "TASK_KILLABLE);\n\t} else if")],
     "message-with-more-words": [("target.c", "} else if (argc == 1 && !strcasecmp(argv[0], \"drop_failed\")) {",
                                     "} else if (!strcasecmp(argv[0], \"drop_failed\")) {")],
-    "cache-gained-unseen": [("node.c", "if (cached && !node->cached)", "if (cached && node->cached)")],
+    "cache-gained-unseen": [("cache.c", "if (cached && !node->cached)", "if (cached && node->cached)")],
     "one-sleep-ends-both": [("notify.c", "\tsleeps &= ~kind;\n", "\tsleeps = 0 * kind;\n")],
     "chunk-not-looked-at": [("target.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
     "epoch-stays": [("node.c", "\t\t\tnode->epoch++;\n", "\t\t\tnode->epoch = 1;\n")],
