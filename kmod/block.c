@@ -891,10 +891,8 @@ void blocks_set_max(struct align_target *at, unsigned int max)
  * blocks_init - initialise the blocks of a target
  * @at: the target, zeroed
  * @max: most blocks
- *
- * Return: 0 or -ENOMEM.
  */
-int blocks_init(struct align_target *at, unsigned int max)
+void blocks_init(struct align_target *at, unsigned int max)
 {
 	static struct lock_class_key keys[ALIGN_SHARDS];
 	struct align_blocks *blocks = &at->blocks;
@@ -918,28 +916,11 @@ int blocks_init(struct align_target *at, unsigned int max)
 	blocks->long_ranges = RB_ROOT_CACHED;
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
-	start_init(at);
-	if (spare_init(&blocks->spare, at, &blocks->jobs, &blocks->empty))
-		return -ENOMEM;
-	if (jobs_init(&blocks->jobs)) {
-		spare_exit(&blocks->spare, at);
-		return -ENOMEM;
-	}
-	held_init(at);
-	drain_init(at);
-	notify_add(at);
-	return 0;
 }
 
-/* Drop failed blocks and free all others; every write has ended. */
+/* Note that no block is left. */
 void blocks_exit(struct align_target *at)
 {
-	notify_remove(at);
-	hold_exit(at);
-	blocks_forget(at);
-	jobs_exit(&at->blocks.jobs);
-	start_exit(at);
-	spare_exit(&at->blocks.spare, at);
 	WARN_ON(atomic_read(&at->blocks.nr));
 	WARN_ON(atomic_read(&at->blocks.nr_shown));
 	WARN_ON(atomic_read(&at->blocks.nr_over));

@@ -15,9 +15,11 @@ enum touch_fate {
 	TOUCH_HELD,
 };
 
+/* engine.c */
+int engine_init(struct align_target *at, unsigned int max);
+void engine_exit(struct align_target *at);
+
 /* block.c */
-int blocks_init(struct align_target *at, unsigned int max);
-void blocks_exit(struct align_target *at);
 void blocks_forget(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);
 

@@ -151,6 +151,8 @@ static inline bool block_is_kept(const struct align_block *block)
 }
 
 /* block.c */
+void blocks_init(struct align_target *at, unsigned int max);
+void blocks_exit(struct align_target *at);
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
 void block_charge(struct align_target *at, s64 bytes);

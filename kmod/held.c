@@ -664,7 +664,7 @@ u64 hold_oldest_ns(struct align_target *at)
 	u64 oldest = U64_MAX;
 	unsigned int i;
 
-	/* Before blocks_init() there are no locks, and nothing is held. */
+	/* Before engine_init() there are no locks, and nothing is held. */
 	if (!READ_ONCE(at->blocks.nr_held))
 		return oldest;
 	for (i = 0; i < ALIGN_SHARDS; i++)

@@ -258,7 +258,7 @@ static void align_dtr(struct dm_target *ti)
 	/* Removal does not wait for what postsuspend would have to wait for. */
 	if (at->blocks.jobs.wq) {
 		gate_close(&at->gate);
-		blocks_exit(at);
+		engine_exit(at);
 		gate_exit(&at->gate);
 		bioset_exit(&at->joined);
 		bioset_exit(&at->pieces);
@@ -332,7 +332,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ret = bioset_init(&at->joined, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		goto bad_pieces;
-	ret = blocks_init(at, args.max_blocks);
+	ret = engine_init(at, args.max_blocks);
 	if (ret)
 		goto bad_joined;
 	at->blocks.hold_ms = args.hold_ms;
@@ -352,7 +352,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	return 0;
 
 bad_blocks:
-	blocks_exit(at);
+	engine_exit(at);
 bad_joined:
 	bioset_exit(&at->joined);
 bad_pieces:
