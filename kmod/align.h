@@ -8,13 +8,13 @@
 
 #include <linux/bio.h>
 #include <linux/device-mapper.h>
-#include <linux/hrtimer.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
 #include <linux/workqueue.h>
 
 #include "decide.h"
 #include "defaults.h"
+#include "delay.h"
 #include "geometry.h"
 #include "job.h"
 #include "ledger.h"
@@ -142,8 +142,7 @@ enum align_ending {
  * @expire: work that evicts blocks which have been known for too long
  * @jobs: steps that an interrupt or a full stack cannot take
  * @spare: memory for reads of blocks that hold something
- * @start: starts the block in COLLECT whose job it is
- * @writes: writes in a fixing mode that have not ended
+ * @delay: blocks that wait a moment for the rest of a stream
  * @ends: sectors where recent misaligned writes ended; a hint, without a lock
  * @next_end: the entry of @ends that is replaced next; without a lock
  * @nr_resting: number of blocks in the shards' @held and @urgent
@@ -155,9 +154,6 @@ enum align_ending {
  * @nr_over: number of blocks with block->over
  * @hold_ms: how long a block is held; read without a lock
  * @lock: guards the fields below; taken inside a shard's
- * @delayed: blocks in COLLECT that wait for the rest of a stream
- * @nr_delayed: number of blocks in @delayed; read without the lock
- * @delay: timer that starts the delayed blocks
  * @holding: touches may be acknowledged when they have been copied
  * @stopped: reasons why @holding is false, as bits
  * @frozen: no held block may be sent, because the device is suspended; read
@@ -188,8 +184,7 @@ struct align_blocks {
 	struct delayed_work expire;
 	struct align_jobs jobs;
 	struct align_spare spare;
-	align_job_fn start;
-	atomic_t writes;
+	struct align_delay delay;
 	sector_t ends[ALIGN_STREAMS];
 	unsigned int next_end;
 	atomic_t nr_resting;
@@ -201,9 +196,6 @@ struct align_blocks {
 	unsigned int hold_ms;
 
 	spinlock_t lock;	/* guards all below */
-	struct list_head delayed;
-	unsigned int nr_delayed;
-	struct hrtimer delay;
 	bool holding;
 	unsigned int stopped;
 	bool frozen;
@@ -324,7 +316,7 @@ struct align_pin {
  * @start_ns: time of arrival
  * @entered: @bio has a reference on the gate
  * @counted: the ledger has counted @bio
- * @engine: blocks->writes has counted @bio
+ * @engine: blocks->delay.writes has counted @bio
  * @in_range: @range is registered
  * @may_hold: the touches may be acknowledged when copied
  * @split_up: @bio went down in parts, and not itself

@@ -254,23 +254,6 @@ static void block_take_next(struct align_block *block)
 	}
 }
 
-/* Take a block out of the delay list; the caller starts it. Lock held. */
-static void block_end_delay(struct align_block *block,
-			    struct list_head *started)
-{
-	struct align_blocks *blocks = &block->single.at->blocks;
-
-	if (!READ_ONCE(block->delayed))
-		return;
-	spin_lock(&blocks->lock);
-	if (block->delayed) {
-		block->delayed = false;
-		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed - 1);
-		list_move_tail(&block->list, started);
-	}
-	spin_unlock(&blocks->lock);
-}
-
 /* Make a block active; the caller starts it. Lock held. */
 static void block_collect(struct align_block *block, struct list_head *started)
 {
@@ -409,7 +392,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 			if (!block->waiting) {
 				block_take_touch(block, touch);
 				if (block_is_whole(block))
-					block_end_delay(block, started);
+					delay_remove(&blocks->delay, block,
+						     started);
 				return TOUCH_TAKEN;
 			}
 			fallthrough;
@@ -554,7 +538,7 @@ static void block_collect_and_queue(struct align_block *block)
 	struct align_blocks *blocks = &block->single.at->blocks;
 
 	block->state = BLOCK_IS_COLLECT;
-	job_init(&block->single.job, blocks->start);
+	job_init(&block->single.job, blocks->delay.start);
 	job_queue(&blocks->jobs, &block->single.job);
 }
 

@@ -34,7 +34,6 @@ void block_served(struct align_block *block, blk_status_t status);
 
 /* start.c */
 void start_late(struct align_target *at, struct list_head *started);
-void start_hurry(struct align_target *at);
 unsigned int start_take_whole(struct align_block *block,
 			      struct list_head *started,
 			      struct list_head *taken);

@@ -58,7 +58,7 @@ struct block_run {
  * @has_read: the pad read of this turn was sent, and has not failed
  * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
- * @delayed: COLLECT: the block is in blocks->delayed
+ * @delayed: COLLECT: the block is in blocks->delay.blocks
  * @patched: WRITE, PASS: the buffer has the bytes of @touches
  * @shown: WRITE, PASS: a read has found such bytes, so reads that come now take
  *	them from the buffer, too
@@ -162,8 +162,7 @@ struct align_block *block_following(struct align_block *block);
 void block_end_turn(struct align_block *block);
 
 /* start.c */
-void start_init(struct align_target *at);
-void start_exit(struct align_target *at);
+void start_job(struct align_job *job);
 void start_now(struct align_target *at, struct list_head *started);
 
 /* run.c */

@@ -24,7 +24,7 @@ int engine_init(struct align_target *at, unsigned int max)
 	}
 	blocks_init(at, max);
 	held_init(at);
-	start_init(at);
+	delay_init(&blocks->delay, &blocks->jobs, start_job);
 	drain_init(at);
 	notify_add(at);
 	return 0;
@@ -39,7 +39,7 @@ void engine_exit(struct align_target *at)
 	hold_exit(at);
 	blocks_forget(at);
 	jobs_exit(&blocks->jobs);
-	start_exit(at);
+	delay_exit(&blocks->delay);
 	spare_exit(&blocks->spare, at);
 	blocks_exit(at);
 }

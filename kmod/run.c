@@ -148,7 +148,7 @@ static struct block_run *run_reserve(struct align_block *block)
 	struct bio_vec *vecs;
 	unsigned long flags;
 
-	job_init(&block->single.job, blocks->start);
+	job_init(&block->single.job, blocks->delay.start);
 	spin_lock_irqsave(&shard->lock, flags);
 	vecs = spare_get_reserve(&blocks->spare, &block->single.job);
 	if (vecs) {

@@ -3,17 +3,13 @@
  * When the serving of blocks starts, and which of them go together.
  *
  * A block in COLLECT is owned by whoever starts it. That is done late: at the
- * end of the submitter's plug, and for the end of a stream a moment after that,
- * if another write of the target is in flight, because what is on its way may
- * complete the block and save the read. blocks->delayed holds those; the timer,
- * or the end of the last write that could bring something, gives them to the
- * workers, and a touch that completes one takes it out (block_end_delay()).
+ * end of the submitter's plug, and for the end of a stream a moment after that
+ * (delay.c), because what is on its way may complete the block and save the read.
  *
  * Blocks that start together are sorted, and neighbours with the same first
  * step become one run (run.c).
  */
 #include <linux/bitmap.h>
-#include <linux/hrtimer.h>
 #include <linux/list_sort.h>
 #include <linux/slab.h>
 
@@ -21,11 +17,6 @@
 #include "compat.h"
 #include "lower.h"
 
-/*
- * How long a block waits for a write that is on its way: long compared with the
- * time in which a submitter sends its next request, short compared with a read.
- */
-#define START_DELAY_US	300
 /* Blocks that wait for the end of one task's plug: 1/8 of max_blocks at most. */
 #define START_PLUG_PART	8
 
@@ -97,33 +88,19 @@ unsigned int start_take_whole(struct align_block *block,
  */
 static bool block_delay(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_target *at = block->single.at;
 	bool cut = block->cut;
-	bool delay;
 
 	if (!block->late && !cut)
 		return false;
 	block->late = false;
 	block->cut = false;
-	if (block_is_whole(block))
+	if (block_is_whole(block) ||
+	    !delay_add(&at->blocks.delay, block, cut))
 		return false;
-	spin_lock(&blocks->lock);
-	delay = cut ||
-		atomic_read(&blocks->writes) > blocks->nr_delayed + 1;
-	if (delay) {
-		list_move_tail(&block->list, &blocks->delayed);
-		block->delayed = true;
-		if (!blocks->nr_delayed)
-			hrtimer_start(&blocks->delay,
-				      ns_to_ktime(START_DELAY_US * NSEC_PER_USEC),
-				      HRTIMER_MODE_REL);
-		WRITE_ONCE(blocks->nr_delayed, blocks->nr_delayed + 1);
-	}
-	spin_unlock(&blocks->lock);
-	/* If it was delayed, it may be somebody else's by now. */
-	if (delay)
-		ledger_inc(block->single.at->ledger, blocks_delayed);
-	return delay;
+	/* The block may be somebody else's by now. */
+	ledger_inc(at->ledger, blocks_delayed);
+	return true;
 }
 
 /**
@@ -188,7 +165,7 @@ void start_now(struct align_target *at, struct list_head *started)
 }
 
 /* Start a block in COLLECT that another context has left to the workers. */
-static void start_job(struct align_job *job)
+void start_job(struct align_job *job)
 {
 	struct align_block *block =
 		container_of(job, struct align_block, single.job);
@@ -198,49 +175,6 @@ static void start_job(struct align_job *job)
 	list_add(&block->list, &started);
 	start_now(at, &started);
 	spare_wake(&at->blocks.spare);
-}
-
-/* Queue all delayed blocks for the workers. blocks->lock held. */
-static void start_end_delay(struct align_blocks *blocks)
-{
-	struct align_block *block, *tmp;
-
-	list_for_each_entry_safe(block, tmp, &blocks->delayed, list) {
-		list_del_init(&block->list);
-		block->delayed = false;
-		job_init(&block->single.job, start_job);
-		job_queue(&blocks->jobs, &block->single.job);
-	}
-	WRITE_ONCE(blocks->nr_delayed, 0);
-}
-
-static enum hrtimer_restart start_delayed(struct hrtimer *timer)
-{
-	struct align_blocks *blocks =
-		container_of(timer, struct align_blocks, delay);
-	unsigned long flags;
-
-	spin_lock_irqsave(&blocks->lock, flags);
-	start_end_delay(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
-	return HRTIMER_NORESTART;
-}
-
-/**
- * start_hurry - end the delay if no other write is in flight
- * @at: the target
- */
-void start_hurry(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-	unsigned long flags;
-
-	if (!READ_ONCE(blocks->nr_delayed))
-		return;
-	spin_lock_irqsave(&blocks->lock, flags);
-	if (atomic_read(&blocks->writes) <= blocks->nr_delayed)
-		start_end_delay(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
 /**
@@ -316,21 +250,4 @@ void start_late(struct align_target *at, struct list_head *started)
 		return;
 	}
 	start_now(at, started);
-}
-
-/* Initialise the delay list, and say how blocks are started. */
-void start_init(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->blocks;
-
-	blocks->start = start_job;
-	INIT_LIST_HEAD(&blocks->delayed);
-	hrtimer_setup(&blocks->delay, start_delayed, CLOCK_MONOTONIC,
-		      HRTIMER_MODE_REL);
-}
-
-/* Cancel the timer of the delay list, which is empty. */
-void start_exit(struct align_target *at)
-{
-	hrtimer_cancel(&at->blocks.delay);
 }

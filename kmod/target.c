@@ -478,8 +478,8 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	if (io->in_range)
 		blocks_end_range(io, !*error);
 	if (io->engine) {
-		atomic_dec(&io->at->blocks.writes);
-		start_hurry(io->at);
+		atomic_dec(&io->at->blocks.delay.writes);
+		delay_hurry(&io->at->blocks.delay);
 	}
 	if (io->counted)
 		align_io_resolve(io);

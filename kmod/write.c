@@ -352,7 +352,7 @@ int align_engine_map(struct align_io *io)
 		       READ_ONCE(at->mode) == ALIGN_COALESCE &&
 		       hold_allowed(at, bio);
 	io->engine = true;
-	atomic_inc(&at->blocks.writes);
+	atomic_inc(&at->blocks.delay.writes);
 	INIT_LIST_HEAD(&io->joined);
 	io->nr_joined = 0;
 	io->joined_bio = NULL;

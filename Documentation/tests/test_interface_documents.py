@@ -197,7 +197,7 @@ def test_the_manual_explains_every_line_that_the_target_logs_by_itself():
     ("defaults.h", "ALIGN_DEFAULT_HOLD_MS", "Feature arguments", "Default\n    {}."),
     ("defaults.h", "ALIGN_DEFAULT_HOLD_MS", "Holding", "hold_ms is {} by default"),
     ("align.h", "ALIGN_MAX_HOLD_MS", "Feature arguments", "1 to {} milliseconds"),
-    ("start.c", "START_DELAY_US", "Deciding late", "{} us at most"),
+    ("delay.c", "DELAY_US", "Deciding late", "{} us at most"),
     ("align.h", "ALIGN_SHARDS", "Locks", "{} shards"),
 ])
 def test_figures_in_the_manual_are_those_in_force(file, name, title, said):

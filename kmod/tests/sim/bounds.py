@@ -12,7 +12,7 @@ KNOWN = {
     ("align_engine_map", "blocks"): {"block_holds_up": 765, "block_remove": 473, "hold_before": 131, "hold_rest": 125},
     # All touches of a block are copied where a read may look.
     ("block_patch", "requests"): {"block_patch_alone": 126},
-    ("block_patch", "bios"): {"block_copy_touch": 126},
+    ("block_patch", "bios"): {"buffer_copy_touch": 126},
     # The turn of a block ends: touches of the next one, ranges that waited, flushes that waited.
     ("block_served", "requests"): {"block_take_next": 297, "hold_settle": 395, "range_tree_iter_next": 352,
                                    "range_tree_subtree_search": 307},
@@ -34,19 +34,19 @@ KNOWN = {
     # One more than the batch.
     ("shard_expire", "blocks"): {"shard_expire": 65},
     # All delayed blocks start at once.
-    ("start_delayed", "blocks"): {"start_end_delay": 161},
-    ("start_hurry", "blocks"): {"start_end_delay": 114},
+    ("delay_over", "blocks"): {"delay_end": 161},
+    ("delay_hurry", "blocks"): {"delay_end": 114},
 }
 
 RARE = {
     ("align_engine_map", "hold_rest", "blocks"),
-    ("block_patch", "block_copy_touch", "bios"),
+    ("block_patch", "buffer_copy_touch", "bios"),
     ("block_patch", "block_patch_alone", "requests"),
     ("blocks_end_range", "block_take_next", "requests"),
     ("blocks_end_range", "hold_overwritten", "requests"),
     ("blocks_end_range", "hold_rest", "blocks"),
     ("blocks_end_range", "hold_settle", "requests"),
     ("blocks_end_range", "range_tree_iter_next", "requests"),
-    ("start_hurry", "start_end_delay", "blocks"),
+    ("delay_hurry", "delay_end", "blocks"),
     ("start_now", "hold_rest", "blocks"),
 }

@@ -58,8 +58,8 @@ FAULTS = {
     "starved-not-woken": [("spare.c", "\tspare->busy = false;\n\tspare_wake_first(spare);\n", "\tspare->busy = false;\n")],
     "timer-not-armed": [("held.c", "\telse\n\t\ttimer_reduce(&blocks->due, block->since +\n"
                          "\t\t\t     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));\n", "")],
-    "delay-not-ended": [("start.c", "\tstart_end_delay(blocks);\n\tspin_unlock_irqrestore(&blocks->lock, flags);\n"
-                         "\treturn HRTIMER_NORESTART;", "\tspin_unlock_irqrestore(&blocks->lock, flags);\n"
+    "delay-not-ended": [("delay.c", "\tdelay_end(delay);\n\tspin_unlock_irqrestore(&delay->lock, flags);\n"
+                         "\treturn HRTIMER_NORESTART;", "\tspin_unlock_irqrestore(&delay->lock, flags);\n"
                          "\treturn HRTIMER_NORESTART;")],
     "drop-stays-idle": [("held.c", "\tif (block->failed)\n\t\tatomic_dec(&block->single.at->blocks.nr_idle);\n\telse\n",
                          "\tif (!block->failed)\n")],
@@ -178,7 +178,7 @@ SCENES = {
     "properties": ("run.c", "\t\tbio->bi_ioprio = cause->io->bio->bi_ioprio;\n", ""),
     "properties of held": ("run.c", "\t\topf |= REQ_SYNC;\n", "\t\t;\n"),
     "memory": ("run.c", "\t\t\trun->spare += at->geometry.physical;\n", "\t\t\trun->spare = at->geometry.physical;\n"),
-    "delay": ("start.c", "#define START_DELAY_US\t300", "#define START_DELAY_US\t30"),
+    "delay": ("delay.c", "#define DELAY_US\t300", "#define DELAY_US\t30"),
     "plugs": ("start.c", "\t\tplug->nr = 0;\n", "\t\tplug->nr = 1;\n"),
     "over held": ("held.c", "\tbitmap_clear(block->kept, from, to - from);\n",
                   "\tbitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);\n"),

@@ -422,7 +422,7 @@ static void delay(void)
 		}
 		stage_waits(0);
 		MUST(act_wait(act) | act_wait(slow), BLK_STS_OK);
-		MUST(atomic_read(&stage.at->blocks.writes), 0);
+		MUST(atomic_read(&stage.at->blocks.delay.writes), 0);
 	}
 	stage_close();
 }

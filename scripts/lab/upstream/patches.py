@@ -67,6 +67,7 @@ physical blocks. Add what it is made of:
 - account: the parts of a write, and what the ledger has of it;
 - buffer: the memory of a block's content;
 - cache: what the openers of a device know of its write cache;
+- delay: blocks that wait a moment for a write that may complete them;
 - gate: every change of data passes it, so that the mode can change
   while none is in flight;
 - job: steps that need process context, in objects that may be freed
@@ -83,9 +84,9 @@ physical blocks. Add what it is made of:
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
-""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "cache.c", "gate.c", "gate.h",
-            "job.c", "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c", "range.h", "shard.h",
-            "spare.c", "spare.h", "trace.c", "trace.h")),
+""", driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "cache.c", "delay.c",
+            "delay.h", "gate.c", "gate.h", "job.c", "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c",
+            "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:

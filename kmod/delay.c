@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Blocks in COLLECT that wait a moment, because a write that is on its way may
+ * complete them and save the read. The timer ends that, the end of the last write
+ * that could bring something, or a touch that completes a block.
+ */
+#include "block_state.h"
+#include "delay.h"
+
+/*
+ * How long a block waits for a write that is on its way: long compared with the
+ * time in which a submitter sends its next request, short compared with a read.
+ */
+#define DELAY_US	300
+
+/**
+ * delay_add - delay a block, if another write is in flight that may complete it
+ * @delay: the delayed blocks
+ * @block: a block in COLLECT, in a list of the caller's, which it leaves
+ * @always: delay it even if no write is in flight
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: whether it is delayed; then it may belong to a worker at once.
+ */
+bool delay_add(struct align_delay *delay, struct align_block *block,
+	       bool always)
+{
+	bool add;
+
+	spin_lock(&delay->lock);
+	add = always || atomic_read(&delay->writes) > delay->nr + 1;
+	if (add) {
+		list_move_tail(&block->list, &delay->blocks);
+		block->delayed = true;
+		if (!delay->nr)
+			hrtimer_start(&delay->timer,
+				      ns_to_ktime(DELAY_US * NSEC_PER_USEC),
+				      HRTIMER_MODE_REL);
+		WRITE_ONCE(delay->nr, delay->nr + 1);
+	}
+	spin_unlock(&delay->lock);
+	return add;
+}
+
+/**
+ * delay_remove - end the delay of a block, if it is delayed
+ * @delay: the delayed blocks
+ * @block: a block in COLLECT
+ * @started: receives the block, for the caller to start
+ *
+ * Called with the lock of the block's shard held.
+ */
+void delay_remove(struct align_delay *delay, struct align_block *block,
+		  struct list_head *started)
+{
+	if (!READ_ONCE(block->delayed))
+		return;
+	spin_lock(&delay->lock);
+	if (block->delayed) {
+		block->delayed = false;
+		WRITE_ONCE(delay->nr, delay->nr - 1);
+		list_move_tail(&block->list, started);
+	}
+	spin_unlock(&delay->lock);
+}
+
+/* Queue all delayed blocks for the workers. Lock held. */
+static void delay_end(struct align_delay *delay)
+{
+	struct align_block *block, *tmp;
+
+	list_for_each_entry_safe(block, tmp, &delay->blocks, list) {
+		list_del_init(&block->list);
+		block->delayed = false;
+		job_init(&block->single.job, delay->start);
+		job_queue(delay->jobs, &block->single.job);
+	}
+	WRITE_ONCE(delay->nr, 0);
+}
+
+static enum hrtimer_restart delay_over(struct hrtimer *timer)
+{
+	struct align_delay *delay =
+		container_of(timer, struct align_delay, timer);
+	unsigned long flags;
+
+	spin_lock_irqsave(&delay->lock, flags);
+	delay_end(delay);
+	spin_unlock_irqrestore(&delay->lock, flags);
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * delay_hurry - end the delay if no other write is in flight
+ * @delay: the delayed blocks
+ */
+void delay_hurry(struct align_delay *delay)
+{
+	unsigned long flags;
+
+	if (!READ_ONCE(delay->nr))
+		return;
+	spin_lock_irqsave(&delay->lock, flags);
+	if (atomic_read(&delay->writes) <= delay->nr)
+		delay_end(delay);
+	spin_unlock_irqrestore(&delay->lock, flags);
+}
+
+/**
+ * delay_init - initialise the delayed blocks: there are none
+ * @delay: the delayed blocks, zeroed
+ * @jobs: where they go when the delay is over
+ * @start: starts the block in COLLECT whose job it is
+ */
+void delay_init(struct align_delay *delay, struct align_jobs *jobs,
+		align_job_fn start)
+{
+	spin_lock_init(&delay->lock);
+	INIT_LIST_HEAD(&delay->blocks);
+	delay->jobs = jobs;
+	delay->start = start;
+	hrtimer_setup(&delay->timer, delay_over, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
+}
+
+/* Cancel the timer; no block is delayed. */
+void delay_exit(struct align_delay *delay)
+{
+	hrtimer_cancel(&delay->timer);
+}
