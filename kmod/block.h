@@ -23,9 +23,11 @@ void engine_exit(struct align_target *at);
 void blocks_forget(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);
 
+void blocks_forget_range(struct align_target *at, u64 first, u64 last);
+
+/* turn.c */
 bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		       u64 last);
-void blocks_forget_range(struct align_target *at, u64 first, u64 last);
 enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started);
 bool blocks_add_range(struct align_io *io);

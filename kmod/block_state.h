@@ -2,7 +2,7 @@
 /*
  * What the parts of the engine share: one physical block, and a run of
  * neighbours on its way to or from the device below. The rules are on top of
- * block.c.
+ * turn.c.
  */
 #ifndef DM_ALIGN_BLOCK_STATE_H
 #define DM_ALIGN_BLOCK_STATE_H
@@ -48,10 +48,10 @@ struct block_run {
 };
 
 /**
- * struct align_block - one physical block in memory; see the top of block.c
+ * struct align_block - one physical block in memory; see the top of turn.c
  * @rb: node in the shard's tree
  * @number: number of the block
- * @state: state; the top of block.c has the transitions
+ * @state: state; the top of turn.c has the transitions
  * @valid: the buffer held the content that a read would return before @touches
  *	came
  * @known: value of @valid when this turn began
@@ -153,12 +153,18 @@ static inline bool block_is_kept(const struct align_block *block)
 /* block.c */
 void blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
+bool blocks_make_room(struct align_io *io, struct align_shard *shard);
+struct align_block *block_new(struct align_target *at, u64 number);
+void block_insert(struct align_block *block);
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
+bool block_evict(struct align_shard *shard);
 void block_charge(struct align_target *at, s64 bytes);
 struct align_block *block_at_or_above(const struct align_shard *shard,
 				      u64 number);
 struct align_block *block_following(struct align_block *block);
+
+/* turn.c */
 void block_end_turn(struct align_block *block);
 
 /* start.c */
@@ -184,6 +190,7 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 void hold_failed(struct align_block *block);
 void hold_overwritten(struct align_block *block, const struct align_io *io);
 void hold_kick(struct align_target *at);
+void hold_press(struct align_target *at);
 void hold_hurry(struct align_block *block);
 void hold_forget(struct align_target *at);
 void hold_wait(struct align_target *at, struct align_waiter *waiter);

@@ -75,6 +75,13 @@ void hold_kick(struct align_target *at)
 	queue_work(at->blocks.jobs.wq, &at->blocks.empty);
 }
 
+/* Have held blocks written until there is room for others. Any context. */
+void hold_press(struct align_target *at)
+{
+	WRITE_ONCE(at->blocks.pressed, true);
+	hold_kick(at);
+}
+
 /* Wake hold_freeze(): a held block is no longer in flight. */
 static void hold_wake(struct align_blocks *blocks)
 {

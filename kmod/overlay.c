@@ -19,7 +19,7 @@
  *     the device below still has older ones. A read that takes bytes from such a
  *     buffer sets block->shown, and from then on to the end of the turn reads pin
  *     all sectors that the turn writes, whether they are held or not.
- *   - A range may be in flight over what is held (rule 7 in block.c). Reads that
+ *   - A range may be in flight over what is held (rule 7 in turn.c). Reads that
  *     came before that was held find the range's bytes below, those that came
  *     behind find the held ones. So a read that ends while that goes on, which
  *     blocks->nr_over tells, takes what is held at this moment, pinned or not.

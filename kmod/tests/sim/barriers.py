@@ -18,7 +18,7 @@ BARRIERS = {
     "pieces-relaxed": [("write.c", "if (atomic_dec_and_test(&io->pieces))",
                         "if (!atomic_add_return_relaxed(-1, &io->pieces))")],
     # Whoever lets a range through sees it as it was registered.
-    "blockers-relaxed": [("block.c", "if (atomic_dec_and_test(&range->io->blockers))",
+    "blockers-relaxed": [("turn.c", "if (atomic_dec_and_test(&range->io->blockers))",
                           "if (!atomic_add_return_relaxed(-1, &range->io->blockers))")],
     # A block is counted as resting behind all that its rest does with work and timer.
     "rest-mb": [("held.c", "\tsmp_mb__before_atomic();\n", "")],

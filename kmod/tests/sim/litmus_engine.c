@@ -222,7 +222,7 @@ static void end_good_piece(void)
 	run_end_piece(piece[1]);
 }
 
-/* In place of block.c's: who ends the last piece says how the range went. */
+/* In place of turn.c's: who ends the last piece says how the range went. */
 void __wrap_blocks_end_range(struct align_io *ended, bool ok);
 void __wrap_blocks_end_range(struct align_io *ended, bool ok)
 {

@@ -2,7 +2,7 @@
 /*
  * Turns: a range that finds touches in the turn of a block goes down behind that
  * turn, and a touch that finds ranges waiting for a block has its turn behind them
- * (rules 1, 3 and 4 of block.c).
+ * (rules 1, 3 and 4 of turn.c).
  *
  * A target is looked at before it maps a bio, and again behind that: what was there
  * before, and is there still, has not been served, so the bio must wait for it.

@@ -9,7 +9,7 @@ EQUIVALENT: dict[str, str] = {
         "block->list is neither of the lists that the warning looks at",
     "block.c: blocks_make_room: while (block_evict(shard)) => if (block_evict(shard))":
         "the loop over all shards below goes on with this one, whose lock is held",
-    "block.c: shard_add_range: } else if (block->state == BLOCK_IS_KNOWN) { => } else if (block->state >= "
+    "turn.c: shard_add_range: } else if (block->state == BLOCK_IS_KNOWN) { => } else if (block->state >= "
     "BLOCK_IS_KNOWN) {":
         "no state comes behind BLOCK_IS_KNOWN",
     "block.c: blocks_forget_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":

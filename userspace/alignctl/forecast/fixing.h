@@ -2,7 +2,7 @@
 /*
  * A model of the target in modes pad and coalesce, for requests that come one
  * at a time, each when the previous one has been acknowledged and what it has
- * completed is written: the rules at the top of kmod/block.c and kmod/drain.c,
+ * completed is written: the rules at the top of kmod/turn.c and kmod/drain.c,
  * without those for requests in flight together, nor limits of a request.
  * kmod/tests/sim/forecast_main.c compares it with the target.
  */

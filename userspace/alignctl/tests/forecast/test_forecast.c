@@ -68,7 +68,7 @@ static struct fixing_figures fixed(const char *steps, bool holds)
 	return figures;
 }
 
-/* Worked out by hand from the rules on top of kmod/block.c and drain.c. */
+/* Worked out by hand from the rules on top of kmod/turn.c and drain.c. */
 static const struct {
 	const char *what;
 	const char *steps;

@@ -1,0 +1,567 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of one physical block that a write covers in part.
+ *
+ * Who may touch what
+ * ------------------
+ * A block exists here while it has partial touches, and for a short time
+ * after, while its content is known. Everything else that changes data is a
+ * range: it is registered by the blocks that it touches, from before it goes
+ * down until it has ended. All states below change under the lock of the
+ * block's shard; "the lock" means that one here.
+ *
+ *   WAIT     touches are here, and ranges that came before them have not
+ *            ended: block->blockers counts those. Nothing is sent.
+ *   COLLECT  no range is in flight here; a task or worker is about to start
+ *   READ     the pad read is in flight or has just ended
+ *   WRITE    the whole block is in flight
+ *   PASS     the read failed; the touches are in flight unmodified
+ *   HELD     acknowledged touches are in the buffer; no request is in flight
+ *   KNOWN    no touch; the buffer holds what a read would return
+ *
+ *   WAIT -> COLLECT -> READ -> WRITE -> KNOWN, or back to COLLECT or WAIT
+ *     ^      ^   |         `--> PASS -'
+ *     |      |   `-> WRITE, if the content is known or the touches cover it all
+ *     `------+-- HELD
+ *
+ * COLLECT to PASS are the active states. The buffer belongs to the device in
+ * READ (of a block that holds nothing) and WRITE, to the one thread that goes
+ * from READ or COLLECT to WRITE in between, and to the holder of the lock
+ * otherwise. block->touches belongs to that thread, then to the completion,
+ * from WRITE or PASS on; before, the lock guards it.
+ *
+ * Rules, which make the order that the contract promises:
+ *
+ * 1. While a block is active, no range that touches it is in flight. A range
+ *    that comes counts the block among its blockers and waits.
+ * 2. A block becomes active only when no range that touches it is in flight
+ *    or has been let through by it; a new block counts every range that is
+ *    registered there, waiting or not. So a pad read sees every acknowledged
+ *    write, and what it read cannot be outdated before it is written back.
+ * 3. A touch joins a block in WAIT, COLLECT, READ or HELD, unless a range
+ *    waits there; otherwise it goes to block->next.
+ * 4. When the write of a block has ended, every range that waits for it is
+ *    let through, then every touch in block->next is served, and so on in
+ *    turns. Nobody is overtaken more than once, so a flood of one kind cannot
+ *    starve the other.
+ * 5. A range that comes ends what is known in it. An error ends it, too.
+ *
+ * Holding (mode coalesce) adds:
+ *
+ * 6. A touch may be copied to block->kept and acknowledged only where no range
+ *    is in flight or waits: into a new block, or one in KNOWN or HELD. From
+ *    then on block->held counts it, in whatever state the block is, until a
+ *    write that carries it has ended well, or it is overwritten or dropped.
+ * 7. A range that comes to a block in HELD goes down at once, and the block is
+ *    in WAIT until it has ended. Only then, and only if it ended well, does it
+ *    end what is held of its sectors: until then a read takes the held bytes,
+ *    and a flush waits for both. More ranges may pass the same way, until the
+ *    block has to be emptied: then they wait, and it is. One that must not wait
+ *    (REQ_NOWAIT) is sent back; what was seen then, under the locks of its blocks,
+ *    holds until it is registered. A discard waits, too,
+ *    and has the block emptied: a drive may ignore it, and then what is beneath
+ *    must not be older than what was acknowledged. A block in HELD for which a
+ *    range waits is taken next by the emptying work, in a run with its
+ *    neighbours; touches go to block->next from then on.
+ * 8. A read takes what is held at the moment when it is mapped from the buffer
+ *    when it ends: the block is pinned, and a held sector of a buffer is only
+ *    ever overwritten by newer writes. What one read has found, the next one
+ *    does not miss, though it be of a write in flight. See overlay.c.
+ * 9. A block whose write failed keeps what it holds (HELD, block->failed).
+ * 10. Behind the deadline of a reboot no held block is sent for its own sake, so no
+ *    range waits for that: where rule 7 would have it wait, it is let through as at
+ *    the end of a turn (rule 4), and the block is in WAIT until it has ended. A
+ *    discard that comes so ends nothing of what is held. A touch joins as before,
+ *    and takes what is held down with it.
+ *
+ * Write-zeroes are taken apart as writes are: their partial touches are served
+ * by blocks, with zeroes in place of the bio's bytes, and what remains is a range.
+ * Nobody may look for bvecs in their bio. They differ in three points: the run
+ * has pieces of its own limit, goes down without data, and never together with
+ * the blocks around it.
+ *
+ * Two ranges that overlap do not wait for each other: writes in flight at the
+ * same time have no order without this target either.
+ *
+ * No deadlock: parts of one write do not wait for each other. A range R waits
+ * for block B only if it came after the last time that B let ranges through,
+ * T(B) (for a block that was made later than the ranges there, T is when it was
+ * made; for one that was in HELD, when the last range came that it let pass, or
+ * by rule 10 when it let through all that waited). B in turn waits for a range
+ * S only if S came before T(B). So along any chain of waiting the times only
+ * fall, and a chain cannot close. A flush waits for blocks, and nothing waits
+ * for a flush.
+ * An active block waits for I/O, polled I/O excepted (ranges are not polled),
+ * and for a worker (job.c). The workers sleep for requests of the device below
+ * and for bios of at->pieces; both come back without a worker, and the workqueue
+ * has a rescuer. (A bio of at->joined that failed waits for it, and nobody for that.)
+ * A block that collects in a task's plug is started at the latest when that task
+ * sleeps or ends the plug; one that is delayed, by a timer.
+ */
+#include <linux/bitmap.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include "account.h"
+#include "block_state.h"
+
+static void block_take_touch(struct align_block *block,
+			     struct align_touch *touch)
+{
+	list_add_tail(&touch->list, &block->touches);
+	bitmap_set(block->covered, touch->part.first, touch->part.count);
+	if (touch->late)
+		block->late = true;
+	if (touch->cut)
+		block->cut = true;
+}
+
+/* Begin a turn with the touches that came too late for the last. Lock held. */
+static void block_take_next(struct align_block *block)
+{
+	struct align_touch *touch, *tmp;
+
+	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	list_for_each_entry_safe(touch, tmp, &block->next, list) {
+		list_del(&touch->list);
+		block_take_touch(block, touch);
+	}
+}
+
+/* Make a block active; the caller starts it. Lock held. */
+static void block_collect(struct align_block *block, struct list_head *started)
+{
+	block->state = BLOCK_IS_COLLECT;
+	list_add_tail(&block->list, started);
+}
+
+/*
+ * Hold or take a touch of a block where no range is or waits: in HELD, or in no
+ * state yet. Lock held.
+ */
+static enum touch_fate block_join_quiet(struct align_block *block,
+					struct align_touch *touch,
+					struct list_head *started)
+{
+	struct align_target *at = block->single.at;
+	bool rests = block->state == BLOCK_IS_HELD;
+	bool hold = touch->io->may_hold && !block->failed &&
+		    hold_touch(block, touch);
+
+	if (hold) {
+		if (!bitmap_full(block->kept,
+				 align_block_sectors(&at->geometry))) {
+			if (!rests)
+				hold_rest(block);
+			return TOUCH_HELD;
+		}
+	}
+	if (rests)
+		hold_leave(block);
+	if (!hold)
+		block_take_touch(block, touch);
+	block_collect(block, started);
+	return hold ? TOUCH_HELD : TOUCH_TAKEN;
+}
+
+/* Count the registered ranges that touch a block. Lock held. */
+static unsigned int block_count_ranges(struct align_blocks *blocks,
+				       struct align_shard *shard, u64 number)
+{
+	struct align_range *range;
+	unsigned int nr = 0;
+
+	for (range = range_first(&shard->ranges, number); range;
+	     range = range_next(range, number))
+		nr++;
+	for (range = range_first(&blocks->long_ranges, number); range;
+	     range = range_next(range, number))
+		nr++;
+	return nr;
+}
+
+/**
+ * blocks_add_touch - let a block serve a partial touch
+ * @touch: the touch
+ * @started: receives the block if the caller has to start it
+ *
+ * Called with the locks of the write's shards held.
+ *
+ * Return: TOUCH_REFUSED if there is no room or memory for a block; touch->how
+ * says which, and the touch must go down in a range. TOUCH_TAKEN if it is to be
+ * served, TOUCH_HELD if it has been copied and may be acknowledged.
+ */
+enum touch_fate blocks_add_touch(struct align_touch *touch,
+				 struct list_head *started)
+{
+	struct align_target *at = touch->io->at;
+	struct align_blocks *blocks = &at->blocks;
+	u64 number = touch->part.block;
+	struct align_shard *shard = shard_of(at, number);
+	struct align_block *block = block_at_or_above(shard, number);
+
+	if (block && block->number == number) {
+		touch->block = block;
+		switch (block->state) {
+		case BLOCK_IS_KNOWN:
+			list_del_init(&block->list);
+			bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
+			return block_join_quiet(block, touch, started);
+		case BLOCK_IS_HELD:
+			if (!block->waiting)
+				return block_join_quiet(block, touch, started);
+			list_add_tail(&touch->list, &block->next);
+			return TOUCH_TAKEN;
+		case BLOCK_IS_WAIT:
+		case BLOCK_IS_COLLECT:
+		case BLOCK_IS_READ:
+			if (!block->waiting) {
+				block_take_touch(block, touch);
+				if (block_is_whole(block))
+					delay_remove(&blocks->delay, block,
+						     started);
+				return TOUCH_TAKEN;
+			}
+			fallthrough;
+		case BLOCK_IS_WRITE:
+		case BLOCK_IS_PASS:
+			list_add_tail(&touch->list, &block->next);
+			return TOUCH_TAKEN;
+		}
+	}
+
+	if (!blocks_make_room(touch->io, shard)) {
+		touch->how = RMW_DRIVE_MAX_BLOCKS;
+		return TOUCH_REFUSED;
+	}
+	block = block_new(at, number);
+	if (!block && block_evict(shard))
+		block = block_new(at, number);
+	if (!block) {
+		atomic_dec(&blocks->nr);
+		touch->how = RMW_DRIVE_NO_MEMORY;
+		return TOUCH_REFUSED;
+	}
+	block_insert(block);
+	touch->block = block;
+	block->blockers = block_count_ranges(blocks, shard, number);
+	if (!block->blockers)
+		return block_join_quiet(block, touch, started);
+	block_take_touch(block, touch);
+	block->state = BLOCK_IS_WAIT;
+	return TOUCH_TAKEN;
+}
+
+/*
+ * Whether a range that comes now has to wait for the block. One that was @seen not
+ * to wait, under the same locks, does not, though the block may be over by now.
+ * Lock held.
+ */
+static bool block_holds_up(const struct align_block *block, bool seen)
+{
+	switch (block->state) {
+	case BLOCK_IS_KNOWN:
+		return false;
+	case BLOCK_IS_HELD:
+		/*
+		 * Ranges may pass, but not for ever: a block that has to be
+		 * emptied is, before the next one. What could not be written
+		 * is given up by whoever overwrites it.
+		 */
+		return !block->failed && !seen && hold_is_over(block);
+	case BLOCK_IS_WAIT:
+		/* The same, if it has no touches and is only held. */
+		return !list_empty(&block->touches) || block->waiting ||
+		       (!seen && hold_is_over(block));
+	default:
+		return true;
+	}
+}
+
+/*
+ * Whether what a block in HELD or WAIT holds has to be written before a range
+ * goes down (rule 7). What could not be written is what a discard gives up.
+ * Lock held.
+ */
+static bool block_goes_first(const struct align_block *block, enum req_op op)
+{
+	return op == REQ_OP_DISCARD && block->held && !block->failed;
+}
+
+/**
+ * blocks_would_wait - whether a range would have to wait now
+ * @at: the target
+ * @op: operation of the range: a discard waits for held blocks
+ * @first: first block
+ * @last: last block
+ *
+ * Called with the locks of their shards held.
+ */
+bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
+		       u64 last)
+{
+	struct shard_span span = shard_span(at, first, last);
+	struct align_block *block;
+	unsigned int i;
+
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i)) {
+		for (block = block_at_or_above(&at->blocks.shard[i], first);
+		     block && block->number <= last;
+		     block = block_following(block))
+			if (block_holds_up(block, false) ||
+			    block_goes_first(block, op))
+				return true;
+	}
+	return false;
+}
+
+/* Make a block active, to be started by a worker. Lock held. */
+static void block_collect_and_queue(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+
+	block->state = BLOCK_IS_COLLECT;
+	job_init(&block->single.job, blocks->delay.start);
+	job_queue(&blocks->jobs, &block->single.job);
+}
+
+/* Note that ranges go down over what a block in WAIT holds. Lock held. */
+static void block_note_over(struct align_block *block)
+{
+	if (block->held && !block->over) {
+		block->over = true;
+		atomic_inc(&block->single.at->blocks.nr_over);
+	}
+}
+
+/* Register a range with the blocks of one shard. Lock held. */
+static void shard_add_range(struct align_shard *shard, struct align_io *io)
+{
+	enum req_op op = bio_op(io->bio);
+	/* The sender has asked blocks_would_wait(). */
+	bool seen = io->bio->bi_opf & REQ_NOWAIT;
+	struct align_block *block, *next;
+
+	for (block = block_at_or_above(shard, io->range[0].first);
+	     block && block->number <= io->range[0].last; block = next) {
+		next = block_following(block);
+		if (block_holds_up(block, seen) ||
+		    block_goes_first(block, op)) {
+			block->waiting++;
+			atomic_inc(&io->blockers);
+			if (block->state == BLOCK_IS_HELD)
+				hold_hurry(block);
+		} else if (block->state == BLOCK_IS_KNOWN) {
+			block_remove(block);
+		} else {
+			if (block->state == BLOCK_IS_HELD)
+				hold_leave(block);
+			block->state = BLOCK_IS_WAIT;
+			block_note_over(block);
+			block->valid = false;
+			block->blockers++;
+		}
+	}
+}
+
+/* Call @place with each tree that a range is in, and its node there. */
+static void range_place(struct align_io *io, const struct shard_span *span,
+			void (*place)(struct align_range *range,
+				      struct rb_root_cached *ranges))
+{
+	struct align_blocks *blocks = &io->at->blocks;
+
+	if (span->all) {
+		place(&io->range[0], &blocks->long_ranges);
+		return;
+	}
+	place(&io->range[0], &blocks->shard[span->first].ranges);
+	if (span->second != span->first)
+		place(&io->range[1], &blocks->shard[span->second].ranges);
+}
+
+/**
+ * blocks_add_range - register io->range
+ * @io: the write, with the blocks in its range[0] and the sectors filled in
+ *
+ * Called with the locks of the blocks' shards held. A REQ_NOWAIT write comes here
+ * only behind a blocks_would_wait() under the same locks, and never waits.
+ *
+ * Return: true if it may go down now. Otherwise io->job is queued when it may.
+ */
+bool blocks_add_range(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	struct shard_span span = shard_span(at, io->range[0].first,
+					    io->range[0].last);
+	unsigned int i;
+
+	atomic_set(&io->blockers, 0);
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		shard_add_range(&at->blocks.shard[i], io);
+	io->range[0].io = io;
+	io->range[1] = io->range[0];
+	range_place(io, &span, range_insert);
+	io->in_range = true;
+	return !atomic_read(&io->blockers);
+}
+
+/* Go on with a block in WAIT whose last range has ended. Lock held. */
+static void block_go_on(struct align_block *block)
+{
+	if (block->over) {
+		block->over = false;
+		atomic_dec(&block->single.at->blocks.nr_over);
+	}
+	if (!list_empty(&block->touches) || (block->failed && block->waiting))
+		block_collect_and_queue(block);
+	else if (block->held)
+		hold_rest(block);
+	else if (block->waiting)
+		block_end_turn(block);
+	else
+		block_remove(block);
+}
+
+/* Unregister a range from the blocks of one shard. Lock held. */
+static void shard_end_range(struct align_shard *shard, struct align_io *io,
+			    bool ok)
+{
+	struct align_block *block, *next;
+
+	for (block = block_at_or_above(shard, io->range[0].first);
+	     block && block->number <= io->range[0].last; block = next) {
+		next = block_following(block);
+		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
+		if (ok && block->held)
+			hold_overwritten(block, io);
+		if (!--block->blockers)
+			block_go_on(block);
+	}
+}
+
+/**
+ * blocks_end_range - unregister a range that has ended
+ * @io: the write that the range belongs to
+ * @ok: the whole range is on the device
+ */
+void blocks_end_range(struct align_io *io, bool ok)
+{
+	struct align_target *at = io->at;
+	struct shard_span span = shard_span(at, io->range[0].first,
+					    io->range[0].last);
+	unsigned long flags;
+	unsigned int i;
+
+	span_lock(at, &span, &flags);
+	range_place(io, &span, range_remove);
+	io->in_range = false;
+	for (i = shard_first(&span); i < ALIGN_SHARDS;
+	     i = shard_next(&span, i))
+		shard_end_range(&at->blocks.shard[i], io, ok);
+	span_unlock(at, &span, flags);
+}
+
+/* Let the ranges of a tree through that wait for a block. Lock held. */
+static void block_let_through(struct align_block *block,
+			      struct rb_root_cached *ranges)
+{
+	struct align_range *range;
+
+	for (range = range_first(ranges, block->number); range;
+	     range = range_next(range, block->number))
+		if (atomic_dec_and_test(&range->io->blockers))
+			job_queue(&block->single.at->blocks.jobs,
+				  &range->io->job);
+}
+
+/**
+ * block_end_turn - let waiting ranges through and begin the next turn
+ * @block: a block whose turn has ended; may be gone afterwards
+ *
+ * Called with the lock held.
+ */
+void block_end_turn(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_shard *shard = block_shard(block);
+
+	block->patched = false;
+	if (block->shown) {
+		block->shown = false;
+		atomic_dec(&blocks->nr_shown);
+	}
+	if (block->waiting) {
+		block->valid = false;
+		block->blockers = block->waiting;
+		block->waiting = 0;
+		block_let_through(block, &shard->ranges);
+		block_let_through(block, &blocks->long_ranges);
+		if (list_empty(&block->next) && !block->held) {
+			block_remove(block);
+			return;
+		}
+		block_take_next(block);
+		block->state = BLOCK_IS_WAIT;
+		block_note_over(block);
+	} else if (!list_empty(&block->next)) {
+		block_take_next(block);
+		block_collect_and_queue(block);
+	} else if (block->held) {
+		hold_rest(block);
+	} else if (block->valid &&
+		   !(READ_ONCE(blocks->stopped) & HOLD_STOPPED_SLEEP)) {
+		block->state = BLOCK_IS_KNOWN;
+		block->since = jiffies;
+		list_add_tail(&block->list, &shard->known);
+		queue_delayed_work(blocks->jobs.wq, &blocks->expire,
+				   msecs_to_jiffies(ALIGN_KNOWN_MS));
+	} else {
+		block_remove(block);
+	}
+}
+
+/**
+ * block_served - book the touches of a block and end its turn
+ * @block: a block in WRITE or PASS, in no list, whose requests have ended
+ * @status: result of the requests
+ *
+ * Neither block nor target may be used afterwards.
+ */
+void block_served(struct align_block *block, blk_status_t status)
+{
+	struct align_shard *shard = block_shard(block);
+	bool passed = block->state == BLOCK_IS_PASS;
+	enum rmw_how first, later;
+	struct align_touch *touch, *tmp;
+	unsigned long flags;
+	LIST_HEAD(done);
+
+	spin_lock_irqsave(&shard->lock, flags);
+	first = passed ? RMW_DRIVE_READ_ERROR :
+		block_how(status, block->known, block->has_read, 0);
+	later = passed ? RMW_DRIVE_READ_ERROR :
+		block_how(status, block->known, block->has_read, 1);
+	list_splice_init(&block->touches, &done);
+	if (block->held && status) {
+		hold_failed(block);
+		/* All of it was to be written, so all of it is there. */
+		block->valid = !passed;
+	} else {
+		block->valid = !status && !passed;
+		if (block->held) {
+			hold_resolve(block, first, later);
+			first = later;
+		}
+	}
+	block_end_turn(block);
+	spin_unlock_irqrestore(&shard->lock, flags);
+
+	list_for_each_entry_safe(touch, tmp, &done, list) {
+		touch->how = first;
+		first = later;
+		align_io_put(touch->io, status);
+	}
+}
