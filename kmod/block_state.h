@@ -165,6 +165,11 @@ struct align_block *block_at_or_above(const struct align_shard *shard,
 struct align_block *block_following(struct align_block *block);
 
 /* turn.c */
+void turn_rest(struct align_block *block);
+void turn_take(struct align_block *block, struct list_head *started);
+enum block_step turn_begin(struct align_block *block);
+void turn_wait_for_memory(struct align_block *block);
+enum block_step turn_after_read(struct align_block *block, bool failed);
 void block_end_turn(struct align_block *block);
 
 /* start.c */
@@ -198,7 +203,6 @@ void hold_fail_waiters(struct align_blocks *blocks);
 bool hold_is_quiet(struct align_blocks *blocks);
 
 /* gather.c */
-void hold_take(struct align_block *block, struct list_head *started);
 bool hold_take_back(struct align_block *block);
 struct align_block *hold_before(struct align_block *block);
 void hold_gather(struct align_target *at, struct align_block *block,

@@ -8,14 +8,6 @@
 #include "block_state.h"
 #include "lower.h"
 
-/* Take a block out of HELD, for the caller to start. Lock held. */
-void hold_take(struct align_block *block, struct list_head *started)
-{
-	hold_leave(block);
-	block->state = BLOCK_IS_COLLECT;
-	list_add_tail(&block->list, started);
-}
-
 /**
  * hold_take_back - send no block whose held touches must stay where they are
  * @block: a block in COLLECT, the caller's to start
@@ -35,7 +27,7 @@ bool hold_take_back(struct align_block *block)
 	if (block->waiting)
 		block_end_turn(block);
 	else
-		hold_rest(block);
+		turn_rest(block);
 	return true;
 }
 
@@ -104,13 +96,13 @@ void hold_for_stream(struct align_block *block, struct list_head *started)
 	block->row = other ? other->row + 1 : 1;
 	if (block->row < max) {
 		list_del_init(&block->list);
-		hold_rest(block);
+		turn_rest(block);
 		return;
 	}
 	for (nr = 1; other && nr < max; nr++) {
 		block = other;
 		other = hold_before(block);
-		hold_take(block, started);
+		turn_take(block, started);
 	}
 }
 
@@ -130,7 +122,7 @@ void hold_gather(struct align_target *at, struct align_block *block,
 	max = min(max, run_max_blocks(at, block->number));
 	for (nr = 0; nr < max; nr++) {
 		other = block_following(block);
-		hold_take(block, started);
+		turn_take(block, started);
 		if (!hold_is_neighbour(block, other, 1))
 			break;
 		block = other;
@@ -154,7 +146,7 @@ void hold_retry(struct align_target *at, struct align_block *block,
 	list_for_each_entry_safe_from(block, tmp, &shard->failed, list) {
 		if (!max-- || block->number != next)
 			break;
-		hold_take(block, started);
+		turn_take(block, started);
 		next++;
 	}
 }

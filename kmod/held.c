@@ -253,7 +253,7 @@ bool hold_is_over(const struct align_block *block)
 }
 
 /**
- * hold_rest - put a held block into HELD
+ * hold_rest - put a block in HELD into its list
  * @block: a held block in no list, of which no request is in flight
  *
  * A target that holds nothing more is frozen, and may be freed, as soon as all its
@@ -275,7 +275,6 @@ void hold_rest(struct align_block *block)
 	struct align_block *other;
 	atomic_t *count;
 
-	block->state = BLOCK_IS_HELD;
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	if (block->waiting && !block->failed) {
 		list_add_tail(&block->list, &shard->urgent);

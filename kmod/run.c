@@ -155,7 +155,7 @@ static struct block_run *run_reserve(struct align_block *block)
 		run = run_single(block);
 		run->vecs = vecs;
 	} else {
-		block->state = BLOCK_IS_COLLECT;
+		turn_wait_for_memory(block);
 	}
 	spin_unlock_irqrestore(&shard->lock, flags);
 	return run;
@@ -588,6 +588,7 @@ static void run_go_on(struct align_job *job)
 	bool failed = run->bio.bi_status;
 	struct align_block *block, *tmp;
 	struct align_shard *shard;
+	enum block_step step = BLOCK_WRITE;
 	unsigned int nr = run->nr;
 	unsigned long flags;
 	LIST_HEAD(list);
@@ -609,21 +610,15 @@ static void run_go_on(struct align_job *job)
 	/* Neighbours that came here as one are of one shard. */
 	shard = block_shard(list_first_entry(&list, struct align_block, list));
 	spin_lock_irqsave(&shard->lock, flags);
-	list_for_each_entry(block, &list, list) {
-		enum block_step step =
-			block_step_after_read(failed, block_is_whole(block));
-
-		block->has_read = !failed;
-		block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE :
-			BLOCK_IS_PASS;
-	}
+	list_for_each_entry(block, &list, list)
+		step = turn_after_read(block, failed);
 	spin_unlock_irqrestore(&shard->lock, flags);
 
-	block = list_first_entry(&list, struct align_block, list);
-	if (block->state == BLOCK_IS_WRITE) {
+	if (step == BLOCK_WRITE) {
 		runs_write(at, &list, nr);
 		return;
 	}
+	block = list_first_entry(&list, struct align_block, list);
 	list_del_init(&block->list);
 	if (block->held)
 		block_pass_held(block);

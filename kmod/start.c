@@ -29,21 +29,6 @@ static int block_compare(void *unused, const struct list_head *a,
 	return first < second ? -1 : first > second;
 }
 
-/* Begin a turn of a block in COLLECT. Return: its first step. Lock held. */
-static enum block_step block_begin(struct align_block *block)
-{
-	enum block_step step =
-		block_first_step(block->valid, block_is_whole(block));
-
-	/* A second attempt is booked as the first one was. */
-	if (!block->failed || step == BLOCK_READ) {
-		block->known = block->valid;
-		block->has_read = step == BLOCK_READ;
-	}
-	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
-	return step;
-}
-
 /**
  * start_take_whole - take the whole blocks in front of a run, to go with it
  * @block: maybe in COLLECT
@@ -71,7 +56,7 @@ unsigned int start_take_whole(struct align_block *block,
 		return 0;
 	for (;;) {
 		other = hold_before(block);
-		block_begin(block);
+		turn_begin(block);
 		list_move(&block->list, taken);
 		if (++nr >= max || !other)
 			return nr;
@@ -137,7 +122,7 @@ void start_now(struct align_target *at, struct list_head *started)
 						    block_is_whole(block)) != step) {
 				break;
 			}
-			step = block_begin(block);
+			step = turn_begin(block);
 			next = block->number + 1;
 			list_move_tail(&block->list, &list);
 			nr++;

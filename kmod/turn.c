@@ -135,6 +135,83 @@ static void block_collect(struct align_block *block, struct list_head *started)
 	list_add_tail(&block->list, started);
 }
 
+/**
+ * turn_rest - put a held block into HELD
+ * @block: a held block in no list, of which no request is in flight
+ *
+ * Called with the lock of the block's shard held.
+ */
+void turn_rest(struct align_block *block)
+{
+	block->state = BLOCK_IS_HELD;
+	hold_rest(block);
+}
+
+/**
+ * turn_take - take a block out of HELD
+ * @block: the block
+ * @started: where it goes, for the caller to start
+ *
+ * Called with the lock of the block's shard held.
+ */
+void turn_take(struct align_block *block, struct list_head *started)
+{
+	hold_leave(block);
+	block_collect(block, started);
+}
+
+/**
+ * turn_begin - begin to serve what a block has collected
+ * @block: a block in COLLECT, or whole and just out of HELD; the caller's to start
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: its first step.
+ */
+enum block_step turn_begin(struct align_block *block)
+{
+	enum block_step step =
+		block_first_step(block->valid, block_is_whole(block));
+
+	/* A second attempt is booked as the first one was. */
+	if (!block->failed || step == BLOCK_READ) {
+		block->known = block->valid;
+		block->has_read = step == BLOCK_READ;
+	}
+	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
+	return step;
+}
+
+/**
+ * turn_wait_for_memory - put a block back that there is no memory to read
+ * @block: a block in READ
+ *
+ * Called with the lock of the block's shard held.
+ */
+void turn_wait_for_memory(struct align_block *block)
+{
+	block->state = BLOCK_IS_COLLECT;
+}
+
+/**
+ * turn_after_read - go on with a block when its pad read has ended
+ * @block: a block in READ
+ * @failed: the read failed
+ *
+ * Called with the lock of the block's shard held.
+ *
+ * Return: its next step.
+ */
+enum block_step turn_after_read(struct align_block *block, bool failed)
+{
+	enum block_step step =
+		block_step_after_read(failed, block_is_whole(block));
+
+	block->has_read = !failed;
+	block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE : BLOCK_IS_PASS;
+	return step;
+}
+
 /*
  * Hold or take a touch of a block where no range is or waits: in HELD, or in no
  * state yet. Lock held.
@@ -152,7 +229,7 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 		if (!bitmap_full(block->kept,
 				 align_block_sectors(&at->geometry))) {
 			if (!rests)
-				hold_rest(block);
+				turn_rest(block);
 			return TOUCH_HELD;
 		}
 	}
@@ -418,7 +495,7 @@ static void block_go_on(struct align_block *block)
 	if (!list_empty(&block->touches) || (block->failed && block->waiting))
 		block_collect_and_queue(block);
 	else if (block->held)
-		hold_rest(block);
+		turn_rest(block);
 	else if (block->waiting)
 		block_end_turn(block);
 	else
@@ -510,7 +587,7 @@ void block_end_turn(struct align_block *block)
 		block_take_next(block);
 		block_collect_and_queue(block);
 	} else if (block->held) {
-		hold_rest(block);
+		turn_rest(block);
 	} else if (block->valid &&
 		   !(READ_ONCE(blocks->stopped) & HOLD_STOPPED_SLEEP)) {
 		block->state = BLOCK_IS_KNOWN;

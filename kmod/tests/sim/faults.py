@@ -44,7 +44,7 @@ FAULTS = {
     "failed-write-forgotten": [("turn.c", "if (block->held && status) {", "if (block->held && !at_all) {"),
                                ("turn.c", "\tbool passed = block->state == BLOCK_IS_PASS;\n",
                                 "\tbool passed = block->state == BLOCK_IS_PASS, at_all = true;\n")],
-    "pass-writes-whole": [("run.c", "block_step_after_read(failed, block_is_whole(block));",
+    "pass-writes-whole": [("turn.c", "block_step_after_read(failed, block_is_whole(block));",
                            "block_step_after_read(false, block_is_whole(block));")],
     "fua-lost": [("run.c", "\t\topf |= touch->io->bio->bi_opf & REQ_FUA;\n", "")],
     "fua-held": [("held.c", "!(bio->bi_opf & REQ_FUA) && ", "")],
