@@ -65,7 +65,7 @@ struct align_gate {
  * struct align_shard - the blocks of some regions of the device
  * @lock: guards the fields below, the state of every block here, and every
  *	range that touches a region of this shard; taken in any context,
- *	interrupts off, in the order of the shards, before blocks->lock
+ *	interrupts off, in the order of the shards, before held->lock and the like
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
  * @known: blocks whose content is known and that have no touch, oldest first
@@ -103,11 +103,11 @@ struct shard_span {
 
 /**
  * struct align_waiter - waits until all blocks held at a moment are settled
- * @list: entry in blocks->waiters
+ * @list: entry in held->waiters
  * @seq: the waiter waits for held blocks with a number up to this one
  * @left: how many of these blocks are not settled
  * @failed: one of these blocks could not be written
- * @done: called when @left is 0, under the blocks' lock; @waiter is in no list
+ * @done: called when @left is 0, under held->lock; @waiter is in no list
  */
 struct align_waiter {
 	struct list_head list;
@@ -131,7 +131,7 @@ enum align_ending {
 #define HOLD_STOPPED_SLEEP	8
 
 /**
- * struct align_blocks - the blocks that have touches, are held or are known
+ * struct align_blocks - the blocks in memory, and the ranges among them
  * @shard: the shards, each with its own lock
  * @long_ranges: registered ranges that touch more than two regions; changes
  *	under the locks of all shards, read under that of any
@@ -140,39 +140,8 @@ enum align_ending {
  * @bytes: memory of blocks and runs of blocks
  * @bytes_high: high-water mark of @bytes
  * @expire: work that evicts blocks which have been known for too long
- * @jobs: steps that an interrupt or a full stack cannot take
- * @spare: memory for reads of blocks that hold something
- * @delay: blocks that wait a moment for the rest of a stream
- * @ends: sectors where recent misaligned writes ended; a hint, without a lock
- * @next_end: the entry of @ends that is replaced next; without a lock
- * @nr_resting: number of blocks in the shards' @held and @urgent
- * @nr_idle: number of blocks in the shards' @failed
- * @pressed: @nr_resting is too large; a hint, without a lock
- * @drops: number of blocks whose held touches were given up; rises under the lock
- *	of the block's shard
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
- * @hold_ms: how long a block is held; read without a lock
- * @lock: guards the fields below; taken inside a shard's
- * @holding: touches may be acknowledged when they have been copied
- * @stopped: reasons why @holding is false, as bits
- * @frozen: no held block may be sent, because the device is suspended; read
- *	without the lock
- * @quiet: woken when a block has nothing more in flight, while @frozen
- * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
- *	without the lock
- * @waiters: flushes, messages and suspends that wait for held blocks
- * @endings: a waiter for each notifier; @left is 0 in one that does not wait
- * @seq: number of the block that began to hold last
- * @empty_seq: held blocks with a number up to this one must be written; read
- *	without the lock
- * @nr_held: number of held blocks, in whatever state; read without the lock
- * @nr_failed: number of held blocks whose write failed
- * @empty: work that writes the blocks which must not be held any longer
- * @drain: kind and shards from which @empty takes its next block; @empty's own
- * @due: timer that queues @empty when a block has been held for hold_ms
- * @event: work that tells userspace when the target enters or leaves degraded
- * @said_degraded: the state that userspace was told last; @event's own
  */
 struct align_blocks {
 	struct align_shard shard[ALIGN_SHARDS];
@@ -182,18 +151,47 @@ struct align_blocks {
 	atomic64_t bytes;
 	atomic64_t bytes_high;
 	struct delayed_work expire;
-	struct align_jobs jobs;
-	struct align_spare spare;
-	struct align_delay delay;
-	sector_t ends[ALIGN_STREAMS];
-	unsigned int next_end;
+	atomic_t nr_shown;
+	atomic_t nr_over;
+};
+
+/**
+ * struct align_held - what is held, and who waits for it
+ * @nr_resting: number of blocks in the shards' @held and @urgent
+ * @nr_idle: number of blocks in the shards' @failed
+ * @pressed: @nr_resting is too large; a hint, without a lock
+ * @drops: number of blocks whose held touches were given up; rises under the lock
+ *	of the block's shard
+ * @hold_ms: how long a block is held; read without a lock
+ * @work: work that writes the blocks which must not be held any longer
+ * @due: timer that queues @work when a block has been held for hold_ms
+ * @event: work that tells userspace when the target enters or leaves degraded
+ * @said_degraded: the state that userspace was told last; @event's own
+ * @lock: guards all below; taken inside a shard's
+ * @holding: touches may be acknowledged when they have been copied
+ * @stopped: reasons why @holding is false, as bits
+ * @frozen: no held block may be sent, because the device is suspended; read
+ *	without the lock
+ * @quiet: woken when a block has nothing more in flight, while @frozen
+ * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
+ *	without the lock
+ * @waiters: flushes, messages and suspends that wait for held blocks
+ * @seq: number of the block that began to hold last
+ * @empty_seq: held blocks with a number up to this one must be written; read
+ *	without the lock
+ * @nr: number of held blocks, in whatever state; read without the lock
+ * @nr_failed: number of held blocks whose write failed
+ */
+struct align_held {
 	atomic_t nr_resting;
 	atomic_t nr_idle;
 	bool pressed;
 	atomic_t drops;
-	atomic_t nr_shown;
-	atomic_t nr_over;
 	unsigned int hold_ms;
+	struct work_struct work;
+	struct timer_list due;
+	struct work_struct event;
+	bool said_degraded;
 
 	spinlock_t lock;	/* guards all below */
 	bool holding;
@@ -202,16 +200,42 @@ struct align_blocks {
 	wait_queue_head_t quiet;
 	unsigned int nr_flushes;
 	struct list_head waiters;
-	struct align_waiter endings[ALIGN_ENDINGS];
 	u64 seq;
 	u64 empty_seq;
-	unsigned int nr_held;
+	unsigned int nr;
 	unsigned int nr_failed;
-	struct work_struct empty;
-	struct drain_cursor drain;
-	struct timer_list due;
-	struct work_struct event;
-	bool said_degraded;
+};
+
+/**
+ * struct align_streams - where recent misaligned writes have ended
+ * @ends: sectors; a hint, without a lock
+ * @next: the entry of @ends that is replaced next; without a lock
+ */
+struct align_streams {
+	sector_t ends[ALIGN_STREAMS];
+	unsigned int next;
+};
+
+/**
+ * struct align_engine - what serves writes in the fixing modes
+ * @jobs: steps that an interrupt or a full stack cannot take
+ * @spare: memory for reads of blocks that hold something
+ * @delay: blocks that wait a moment for the rest of a stream
+ * @blocks: the blocks that have touches, are held or are known
+ * @held: what is held
+ * @cursor: kind and shards from which the drain takes its next block; its own
+ * @streams: ends of recent writes
+ * @endings: a waiter for each notifier; @left is 0 in one that does not wait
+ */
+struct align_engine {
+	struct align_jobs jobs;
+	struct align_spare spare;
+	struct align_delay delay;
+	struct align_blocks blocks;
+	struct align_held held;
+	struct drain_cursor cursor;
+	struct align_streams streams;
+	struct align_waiter endings[ALIGN_ENDINGS];
 };
 
 /**
@@ -227,7 +251,7 @@ struct align_blocks {
  * @mode: changes under @change_lock with the gate closed
  * @change_lock: one change of the mode at a time
  * @gate: gate that every change of data passes
- * @blocks: blocks in memory
+ * @engine: what serves writes in the fixing modes
  * @pieces: bios for runs that have to be cut and for touches that go down
  *	unmodified; allocated without waiting, or where the last one has been
  *	sent
@@ -259,7 +283,7 @@ struct align_target {
 	enum align_mode mode;
 	struct mutex change_lock;	/* one change of mode at a time */
 	struct align_gate gate;
-	struct align_blocks blocks;
+	struct align_engine engine;
 	struct bio_set pieces;
 	struct bio_set joined;
 	dev_t devt;
@@ -316,14 +340,14 @@ struct align_pin {
  * @start_ns: time of arrival
  * @entered: @bio has a reference on the gate
  * @counted: the ledger has counted @bio
- * @engine: blocks->delay.writes has counted @bio
+ * @engine: delay->writes has counted @bio
  * @in_range: @range is registered
  * @may_hold: the touches may be acknowledged when copied
  * @split_up: @bio went down in parts, and not itself
  * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
- * @drops: blocks->drops when the touches came to their blocks
+ * @drops: held->drops when the touches came to their blocks
  * @span: the shards of the blocks that the bio touches
  * @range: the blocks of the run, in the tree of their shard, of both of their
  *	shards, or of the long ranges

@@ -11,7 +11,7 @@
 /* Account for allocated memory, or freed memory where @bytes is negative. */
 void block_charge(struct align_target *at, s64 bytes)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
 	s64 now = atomic64_add_return(bytes, &blocks->bytes);
 	s64 high = atomic64_read(&blocks->bytes_high);
 
@@ -32,7 +32,7 @@ void block_release(struct align_block *block)
 	struct align_target *at = block->single.at;
 
 	block_charge(at, -block_bytes(block));
-	atomic_dec(&at->blocks.nr);
+	atomic_dec(&at->engine.blocks.nr);
 	buffer_free(at, block->vecs);
 	kfree(block);
 }
@@ -153,7 +153,7 @@ static bool blocks_take_place(struct align_blocks *blocks)
 bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 {
 	struct align_target *at = io->at;
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int i;
 
 	if (blocks_take_place(blocks))
@@ -200,7 +200,7 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 	span = shard_span(at, first, last);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i)) {
-		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_shard *shard = &at->engine.blocks.shard[i];
 		struct align_block *block, *next;
 		unsigned long flags;
 		unsigned int seen;
@@ -251,16 +251,18 @@ static unsigned long shard_expire(struct align_shard *shard)
 
 static void blocks_expire(struct work_struct *work)
 {
-	struct align_blocks *blocks =
-		container_of(to_delayed_work(work), struct align_blocks, expire);
+	struct align_engine *engine =
+		container_of(to_delayed_work(work), struct align_engine,
+			     blocks.expire);
 	unsigned long left = MAX_JIFFY_OFFSET;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		left = min(left, shard_expire(&blocks->shard[i]));
+		left = min(left, shard_expire(&engine->blocks.shard[i]));
 	/* A block that became known meanwhile has queued the work, for later. */
 	if (left < MAX_JIFFY_OFFSET)
-		mod_delayed_work(blocks->jobs.wq, &blocks->expire, left);
+		mod_delayed_work(engine->jobs.wq, &engine->blocks.expire,
+				 left);
 }
 
 /* Evict known blocks, the oldest first, until at most @max blocks are left. */
@@ -295,8 +297,8 @@ static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
  */
 void blocks_forget(struct align_target *at)
 {
-	cancel_delayed_work_sync(&at->blocks.expire);
-	blocks_shrink(&at->blocks, 0);
+	cancel_delayed_work_sync(&at->engine.blocks.expire);
+	blocks_shrink(&at->engine.blocks, 0);
 	hold_forget(at);
 }
 
@@ -307,8 +309,8 @@ void blocks_forget(struct align_target *at)
  */
 void blocks_set_max(struct align_target *at, unsigned int max)
 {
-	WRITE_ONCE(at->blocks.max, max);
-	blocks_shrink(&at->blocks, max);
+	WRITE_ONCE(at->engine.blocks.max, max);
+	blocks_shrink(&at->engine.blocks, max);
 	hold_kick(at);
 }
 
@@ -320,7 +322,7 @@ void blocks_set_max(struct align_target *at, unsigned int max)
 void blocks_init(struct align_target *at, unsigned int max)
 {
 	static struct lock_class_key keys[ALIGN_SHARDS];
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++) {
@@ -337,7 +339,6 @@ void blocks_init(struct align_target *at, unsigned int max)
 		INIT_LIST_HEAD(&shard->failed);
 		INIT_LIST_HEAD(&shard->by_age);
 	}
-	spin_lock_init(&blocks->lock);
 	blocks->long_ranges = RB_ROOT_CACHED;
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
@@ -346,7 +347,7 @@ void blocks_init(struct align_target *at, unsigned int max)
 /* Note that no block is left. */
 void blocks_exit(struct align_target *at)
 {
-	WARN_ON(atomic_read(&at->blocks.nr));
-	WARN_ON(atomic_read(&at->blocks.nr_shown));
-	WARN_ON(atomic_read(&at->blocks.nr_over));
+	WARN_ON(atomic_read(&at->engine.blocks.nr));
+	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
+	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
 }

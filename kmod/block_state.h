@@ -58,7 +58,7 @@ struct block_run {
  * @has_read: the pad read of this turn was sent, and has not failed
  * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
- * @delayed: COLLECT: the block is in blocks->delay.blocks
+ * @delayed: COLLECT: the block is in delay->blocks
  * @patched: WRITE, PASS: the buffer has the bytes of @touches
  * @shown: WRITE, PASS: a read has found such bytes, so reads that come now take
  *	them from the buffer, too
@@ -80,7 +80,7 @@ struct block_run {
  * @held_data: one of the held touches is of a write, not of write-zeroes
  * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
  * @by_age: entry in shard->by_age, while @held
- * @seq: number of the block among those that began to hold, from blocks->seq
+ * @seq: number of the block among those that began to hold, from held->seq
  * @held_ns: time of arrival of the first held touch
  * @since: time in jiffies when the block became known, or held, or failed last
  * @kept: sectors of the buffer that hold acknowledged touches
@@ -184,7 +184,7 @@ void block_read(struct align_block *block);
 /* held.c */
 void held_init(struct align_target *at);
 bool hold_is_too_late(void);
-bool hold_is_frozen(const struct align_blocks *blocks);
+bool hold_is_frozen(const struct align_held *held);
 bool hold_touch(struct align_block *block, struct align_touch *touch);
 bool hold_is_awaited(const struct align_block *block);
 bool hold_is_over(const struct align_block *block);
@@ -199,8 +199,8 @@ void hold_press(struct align_target *at);
 void hold_hurry(struct align_block *block);
 void hold_forget(struct align_target *at);
 void hold_wait(struct align_target *at, struct align_waiter *waiter);
-void hold_fail_waiters(struct align_blocks *blocks);
-bool hold_is_quiet(struct align_blocks *blocks);
+void hold_fail_waiters(struct align_held *held);
+bool hold_is_quiet(struct align_held *held);
 
 /* gather.c */
 bool hold_take_back(struct align_block *block);

@@ -7,7 +7,7 @@
  * At once if its last missing sector comes, or a touch that may not be held.
  * Otherwise when the emptying work takes it, with those of its neighbours that
  * are held, because
- *   - somebody waits: blocks that began to hold up to blocks->empty_seq, or a
+ *   - somebody waits: blocks that began to hold up to held->empty_seq, or a
  *     range for this one block;
  *   - hold_ms are over, for the oldest;
  *   - more than three quarters of max_blocks are held: the oldest go, until it
@@ -20,7 +20,7 @@
  * The drain
  * ---------
  * The emptying work is one work item, so one thread at a time chooses what is
- * written next. Only that thread looks at blocks->drain. It takes blocks in HELD
+ * written next. Only that thread looks at engine->cursor. It takes blocks in HELD
  * only, each under the lock of the block's shard, which moves them to COLLECT and
  * makes them its own to start. Nothing is chosen while SPARE_MAX_RUNS runs read
  * into memory of their own, or while the target is frozen.
@@ -49,7 +49,7 @@
 
 static void hold_due(struct timer_list *timer)
 {
-	hold_kick(container_of(timer, struct align_target, blocks.due));
+	hold_kick(container_of(timer, struct align_target, engine.held.due));
 }
 
 /* Whether the write of a block in shard->failed is to be tried again. */
@@ -120,7 +120,7 @@ static void hold_survey(struct align_shard *shard, struct drain_shard *found)
  */
 static bool hold_take_next(struct align_target *at, struct list_head *started)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
 	struct drain_shard found[ALIGN_SHARDS] = {};
 	struct align_block *block;
 	struct align_shard *shard;
@@ -129,7 +129,7 @@ static bool hold_take_next(struct align_target *at, struct list_head *started)
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		hold_survey(&blocks->shard[i], &found[i]);
-	i = drain_next(&blocks->drain, found, ALIGN_SHARDS, &turn);
+	i = drain_next(&at->engine.cursor, found, ALIGN_SHARDS, &turn);
 	if (i == ALIGN_SHARDS)
 		return false;
 	shard = &blocks->shard[i];
@@ -154,7 +154,7 @@ static unsigned long hold_left_of(const struct align_block *block,
 }
 
 /* Return the jiffies until a block of a shard is due, or MAX_JIFFY_OFFSET. */
-static unsigned long hold_left(struct align_blocks *blocks,
+static unsigned long hold_left(struct align_held *held,
 			       struct align_shard *shard)
 {
 	unsigned long left = MAX_JIFFY_OFFSET;
@@ -169,7 +169,7 @@ static unsigned long hold_left(struct align_blocks *blocks,
 					 list);
 	if (block)
 		left = min(left, hold_left_of(block,
-					      READ_ONCE(blocks->hold_ms)));
+					      READ_ONCE(held->hold_ms)));
 	spin_unlock_irq(&shard->lock);
 	return left;
 }
@@ -178,9 +178,9 @@ static unsigned long hold_left(struct align_blocks *blocks,
  * Tell whether a held block may be sent. If not, the end of a run, or the
  * resume, schedules the work again.
  */
-static bool hold_may_send(struct align_blocks *blocks)
+static bool hold_may_send(struct align_engine *engine)
 {
-	return !hold_is_frozen(blocks) && spare_has_room(&blocks->spare);
+	return !hold_is_frozen(&engine->held) && spare_has_room(&engine->spare);
 }
 
 /*
@@ -219,8 +219,9 @@ static void hold_let_pass(struct align_blocks *blocks)
 static void hold_empty_work(struct work_struct *work)
 {
 	struct align_target *at = container_of(work, struct align_target,
-					       blocks.empty);
-	struct align_blocks *blocks = &at->blocks;
+					       engine.held.work);
+	struct align_blocks *blocks = &at->engine.blocks;
+	struct align_held *held = &at->engine.held;
 	unsigned long left = MAX_JIFFY_OFFSET;
 	LIST_HEAD(started);
 	unsigned int i;
@@ -230,7 +231,7 @@ static void hold_empty_work(struct work_struct *work)
 		return;
 	}
 	for (;; cond_resched()) {
-		if (!hold_may_send(blocks))
+		if (!hold_may_send(&at->engine))
 			return;
 		if (!hold_take_next(at, &started))
 			break;
@@ -238,23 +239,23 @@ static void hold_empty_work(struct work_struct *work)
 	}
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		left = min(left, hold_left(blocks, &blocks->shard[i]));
+		left = min(left, hold_left(held, &blocks->shard[i]));
 	if (left < MAX_JIFFY_OFFSET)
-		timer_reduce(&blocks->due, jiffies + left);
+		timer_reduce(&held->due, jiffies + left);
 }
 
 /* Set how long a block is held; blocks held for longer are written. */
 void hold_set_ms(struct align_target *at, unsigned int ms)
 {
-	WRITE_ONCE(at->blocks.hold_ms, ms);
+	WRITE_ONCE(at->engine.held.hold_ms, ms);
 	hold_kick(at);
 }
 
 /* Initialise the work that writes held blocks, and its timer. */
 void drain_init(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
-	INIT_WORK(&blocks->empty, hold_empty_work);
-	timer_setup(&blocks->due, hold_due, 0);
+	INIT_WORK(&held->work, hold_empty_work);
+	timer_setup(&held->due, hold_due, 0);
 }

@@ -14,17 +14,20 @@
  */
 int engine_init(struct align_target *at, unsigned int max)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
+	struct align_jobs *jobs = &at->engine.jobs;
+	struct align_spare *spare = &at->engine.spare;
+	struct align_delay *delay = &at->engine.delay;
 
-	if (jobs_init(&blocks->jobs))
+	if (jobs_init(jobs))
 		return -ENOMEM;
-	if (spare_init(&blocks->spare, at, &blocks->jobs, &blocks->empty)) {
-		jobs_exit(&blocks->jobs);
+	if (spare_init(spare, at, jobs, &held->work)) {
+		jobs_exit(jobs);
 		return -ENOMEM;
 	}
 	blocks_init(at, max);
 	held_init(at);
-	delay_init(&blocks->delay, &blocks->jobs, start_job);
+	delay_init(delay, jobs, start_job);
 	drain_init(at);
 	notify_add(at);
 	return 0;
@@ -33,13 +36,15 @@ int engine_init(struct align_target *at, unsigned int max)
 /* Drop failed blocks and free all others; every write has ended. */
 void engine_exit(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_jobs *jobs = &at->engine.jobs;
+	struct align_spare *spare = &at->engine.spare;
+	struct align_delay *delay = &at->engine.delay;
 
 	notify_remove(at);
 	hold_exit(at);
 	blocks_forget(at);
-	jobs_exit(&blocks->jobs);
-	delay_exit(&blocks->delay);
-	spare_exit(&blocks->spare, at);
+	jobs_exit(jobs);
+	delay_exit(delay);
+	spare_exit(spare, at);
 	blocks_exit(at);
 }

@@ -28,7 +28,7 @@ static void flush_go(struct align_waiter *waiter)
 {
 	struct align_io *io = container_of(waiter, struct align_io, waiter);
 
-	job_queue(&io->at->blocks.jobs, &io->job);
+	job_queue(&io->at->engine.jobs, &io->job);
 }
 
 /**
@@ -42,23 +42,23 @@ static void flush_go(struct align_waiter *waiter)
  */
 int hold_map_flush(struct align_io *io)
 {
-	struct align_blocks *blocks = &io->at->blocks;
+	struct align_held *held = &io->at->engine.held;
 	unsigned long flags;
 
 	job_init(&io->job, flush_job);
 	io->waiter.done = flush_go;
-	spin_lock_irqsave(&blocks->lock, flags);
-	if (!blocks->nr_held) {
-		spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_lock_irqsave(&held->lock, flags);
+	if (!held->nr) {
+		spin_unlock_irqrestore(&held->lock, flags);
 		return DM_MAPIO_REMAPPED;
 	}
 	io->held_flush = true;
-	blocks->nr_flushes++;
+	held->nr_flushes++;
 	hold_wait(io->at, &io->waiter);
 	/* A frozen target sends nothing: fail the pending waiters. */
-	if (hold_is_frozen(blocks))
-		hold_fail_waiters(blocks);
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	if (hold_is_frozen(held))
+		hold_fail_waiters(held);
+	spin_unlock_irqrestore(&held->lock, flags);
 	return DM_MAPIO_SUBMITTED;
 }
 
@@ -68,11 +68,11 @@ int hold_map_flush(struct align_io *io)
  */
 void hold_end_flush(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	unsigned long flags;
 
-	spin_lock_irqsave(&blocks->lock, flags);
-	if (!--blocks->nr_flushes)
-		wake_up(&blocks->quiet);
-	spin_unlock_irqrestore(&blocks->lock, flags);
+	spin_lock_irqsave(&held->lock, flags);
+	if (!--held->nr_flushes)
+		wake_up(&held->quiet);
+	spin_unlock_irqrestore(&held->lock, flags);
 }

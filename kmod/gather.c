@@ -20,7 +20,7 @@
  */
 bool hold_take_back(struct align_block *block)
 {
-	if (!hold_is_frozen(&block->single.at->blocks) || !block->held ||
+	if (!hold_is_frozen(&block->single.at->engine.held) || !block->held ||
 	    !list_empty(&block->touches))
 		return false;
 	list_del_init(&block->list);
@@ -44,13 +44,13 @@ static struct align_block *block_before(struct align_block *block)
 static bool hold_is_neighbour(const struct align_block *block,
 			      const struct align_block *other, s64 distance)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_held *held = &block->single.at->engine.held;
 	unsigned long half;
 
 	if (!other || other->number != block->number + distance ||
 	    other->state != BLOCK_IS_HELD || other->failed)
 		return false;
-	half = msecs_to_jiffies(READ_ONCE(blocks->hold_ms)) / 2;
+	half = msecs_to_jiffies(READ_ONCE(held->hold_ms)) / 2;
 	return block_is_kept(other) || hold_is_over(other) ||
 	       time_after_eq(jiffies, other->since + half);
 }

@@ -37,7 +37,7 @@
 #include "trace.h"
 
 /*
- * Set for good at the reboot's deadline; read under blocks->lock, or under that of a
+ * Set for good at the reboot's deadline; read under held->lock, or under that of a
  * shard. Behind it the emptying work sends nothing, and lets what waits for a held
  * block pass instead: see hold_let_pass().
  */
@@ -50,9 +50,9 @@ bool hold_is_too_late(void)
 }
 
 /* Whether held blocks must stay where they are. */
-bool hold_is_frozen(const struct align_blocks *blocks)
+bool hold_is_frozen(const struct align_held *held)
 {
-	return READ_ONCE(blocks->frozen) || hold_is_too_late();
+	return READ_ONCE(held->frozen) || hold_is_too_late();
 }
 
 /**
@@ -65,39 +65,39 @@ bool hold_is_frozen(const struct align_blocks *blocks)
  */
 bool hold_allowed(const struct align_target *at, const struct bio *bio)
 {
-	return node_sees_cache(at->node) && READ_ONCE(at->blocks.holding) &&
+	return node_sees_cache(at->node) && READ_ONCE(at->engine.held.holding) &&
 	       !(bio->bi_opf & REQ_FUA) && !READ_ONCE(at->node->unflushed);
 }
 
 /* Schedule the work that writes held blocks. Any context. */
 void hold_kick(struct align_target *at)
 {
-	queue_work(at->blocks.jobs.wq, &at->blocks.empty);
+	queue_work(at->engine.jobs.wq, &at->engine.held.work);
 }
 
 /* Have held blocks written until there is room for others. Any context. */
 void hold_press(struct align_target *at)
 {
-	WRITE_ONCE(at->blocks.pressed, true);
+	WRITE_ONCE(at->engine.held.pressed, true);
 	hold_kick(at);
 }
 
 /* Wake hold_freeze(): a held block is no longer in flight. */
-static void hold_wake(struct align_blocks *blocks)
+static void hold_wake(struct align_held *held)
 {
-	if (wq_has_sleeper(&blocks->quiet))
-		wake_up(&blocks->quiet);
+	if (wq_has_sleeper(&held->quiet))
+		wake_up(&held->quiet);
 }
 
 /*
  * Tell the waiters that the block with number @seq is settled, or has failed
- * once more. blocks->lock held.
+ * once more. held->lock held.
  */
-static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
+static void hold_settle(struct align_held *held, u64 seq, bool failed)
 {
 	struct align_waiter *waiter, *tmp;
 
-	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
+	list_for_each_entry_safe(waiter, tmp, &held->waiters, list) {
 		if (seq > waiter->seq)
 			continue;
 		if (failed)
@@ -109,35 +109,35 @@ static void hold_settle(struct align_blocks *blocks, u64 seq, bool failed)
 	}
 }
 
-/* Add @change to the number of failed blocks. blocks->lock held. */
+/* Add @change to the number of failed blocks. held->lock held. */
 static void hold_count_failed(struct align_target *at, int change)
 {
-	struct align_blocks *blocks = &at->blocks;
-	bool before = blocks->nr_failed;
+	struct align_held *held = &at->engine.held;
+	bool before = held->nr_failed;
 
-	blocks->nr_failed += change;
+	held->nr_failed += change;
 	ledger_add(at->ledger, degraded, change);
 	if (!before)
 		ledger_inc(at->ledger, times_degraded);
-	if (before != !!blocks->nr_failed)
-		schedule_work(&blocks->event);
+	if (before != !!held->nr_failed)
+		schedule_work(&held->event);
 }
 
 static void hold_event(struct work_struct *work)
 {
 	struct align_target *at =
-		container_of(work, struct align_target, blocks.event);
-	struct align_blocks *blocks = &at->blocks;
+		container_of(work, struct align_target, engine.held.event);
+	struct align_held *held = &at->engine.held;
 	unsigned int nr;
 
-	spin_lock_irq(&blocks->lock);
-	nr = blocks->nr_failed;
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	nr = held->nr_failed;
+	spin_unlock_irq(&held->lock);
 
 	/* What came and went in between needs no words. */
-	if (blocks->said_degraded == !!nr)
+	if (held->said_degraded == !!nr)
 		return;
-	blocks->said_degraded = nr;
+	held->said_degraded = nr;
 	if (nr)
 		DMERR_LIMIT("%s: degraded: cannot write held blocks to %s; flushes fail",
 			    dm_device_name(at->node->md), at->dev->name);
@@ -167,16 +167,16 @@ static bool hold_begin(struct align_block *block,
 		       const struct align_touch *touch)
 {
 	struct align_target *at = block->single.at;
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	bool holding;
 
-	spin_lock(&blocks->lock);
-	holding = blocks->holding;
+	spin_lock(&held->lock);
+	holding = held->holding;
 	if (holding) {
-		block->seq = ++blocks->seq;
-		WRITE_ONCE(blocks->nr_held, blocks->nr_held + 1);
+		block->seq = ++held->seq;
+		WRITE_ONCE(held->nr, held->nr + 1);
 	}
-	spin_unlock(&blocks->lock);
+	spin_unlock(&held->lock);
 	if (!holding)
 		return false;
 	block->held_ns = touch->io->start_ns;
@@ -218,25 +218,26 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 /* Whether a waiter waits for a held block. Lock held. */
 bool hold_is_awaited(const struct align_block *block)
 {
-	return block->seq <= READ_ONCE(block->single.at->blocks.empty_seq);
+	return block->seq <= READ_ONCE(block->single.at->engine.held.empty_seq);
 }
 
 /* Whether a block must not be held longer if @resting blocks rest. Lock held. */
 static bool hold_is_over_of(const struct align_block *block,
 			    unsigned int resting)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_blocks *blocks = &block->single.at->engine.blocks;
+	struct align_held *held = &block->single.at->engine.held;
 	unsigned int max = READ_ONCE(blocks->max);
 
 	if (resting > max - max / 4)
-		WRITE_ONCE(blocks->pressed, true);
+		WRITE_ONCE(held->pressed, true);
 	else if (resting <= max / 2)
-		WRITE_ONCE(blocks->pressed, false);
-	return block->waiting || !READ_ONCE(blocks->holding) ||
-	       READ_ONCE(blocks->pressed) ||
+		WRITE_ONCE(held->pressed, false);
+	return block->waiting || !READ_ONCE(held->holding) ||
+	       READ_ONCE(held->pressed) ||
 	       hold_is_awaited(block) ||
 	       time_after_eq(jiffies, block->since +
-			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+			     msecs_to_jiffies(READ_ONCE(held->hold_ms)));
 }
 
 /**
@@ -247,9 +248,9 @@ static bool hold_is_over_of(const struct align_block *block,
  */
 bool hold_is_over(const struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_held *held = &block->single.at->engine.held;
 
-	return hold_is_over_of(block, atomic_read(&blocks->nr_resting));
+	return hold_is_over_of(block, atomic_read(&held->nr_resting));
 }
 
 /**
@@ -260,7 +261,7 @@ bool hold_is_over(const struct align_block *block)
  * held blocks rest: hold_freeze() looks at the counts without the shard's lock, and
  * then cancels work and timer. So this block is counted last, when nothing here
  * queues the work or sets the timer any more, and hold_freeze() sees both done when
- * it sees the count. Behind that, hold_wake() touches blocks->quiet only, and the
+ * it sees the count. Behind that, hold_wake() touches held->quiet only, and the
  * caller the shard's lock and lists: hold_exit() takes the lock of each shard before
  * anything is freed.
  *
@@ -270,7 +271,7 @@ void hold_rest(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 	struct align_shard *shard = block_shard(block);
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	struct list_head *list, *place;
 	struct align_block *other;
 	atomic_t *count;
@@ -289,17 +290,17 @@ void hold_rest(struct align_block *block)
 		}
 		list_add(&block->list, place);
 	}
-	count = block->failed ? &blocks->nr_idle : &blocks->nr_resting;
+	count = block->failed ? &held->nr_idle : &held->nr_resting;
 	if (block->failed ||
-	    hold_is_over_of(block, atomic_read(&blocks->nr_resting) + 1))
+	    hold_is_over_of(block, atomic_read(&held->nr_resting) + 1))
 		hold_kick(at);
 	else
-		timer_reduce(&blocks->due, block->since +
-			     msecs_to_jiffies(READ_ONCE(blocks->hold_ms)));
+		timer_reduce(&held->due, block->since +
+			     msecs_to_jiffies(READ_ONCE(held->hold_ms)));
 	/* Pairs with smp_rmb() in hold_is_quiet(). */
 	smp_mb__before_atomic();
 	atomic_inc(count);
-	hold_wake(blocks);
+	hold_wake(held);
 }
 
 /**
@@ -319,7 +320,7 @@ void hold_hurry(struct align_block *block)
 static void hold_end(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	u64 ns = ktime_get_ns() - block->held_ns;
 	unsigned int before = hold_sectors(block);
 
@@ -331,14 +332,14 @@ static void hold_end(struct align_block *block)
 	ledger_dec(at->ledger, held_blocks);
 	this_cpu_inc(at->ledger->cpu->hold_time[align_latency_bin(ns)]);
 
-	spin_lock(&blocks->lock);
-	WRITE_ONCE(blocks->nr_held, blocks->nr_held - 1);
+	spin_lock(&held->lock);
+	WRITE_ONCE(held->nr, held->nr - 1);
 	if (block->failed)
 		hold_count_failed(at, -1);
 	block->failed = false;
-	hold_settle(blocks, block->seq, false);
-	spin_unlock(&blocks->lock);
-	hold_wake(blocks);
+	hold_settle(held, block->seq, false);
+	spin_unlock(&held->lock);
+	hold_wake(held);
 }
 
 /**
@@ -375,16 +376,16 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
  */
 void hold_failed(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_held *held = &block->single.at->engine.held;
 
-	spin_lock(&blocks->lock);
-	hold_settle(blocks, block->seq, true);
+	spin_lock(&held->lock);
+	hold_settle(held, block->seq, true);
 	/* Who waits from now on, waits for the next attempt. */
-	block->seq = ++blocks->seq;
+	block->seq = ++held->seq;
 	if (!block->failed)
 		hold_count_failed(block->single.at, 1);
 	block->failed = true;
-	spin_unlock(&blocks->lock);
+	spin_unlock(&held->lock);
 	block->since = jiffies;
 }
 
@@ -433,23 +434,23 @@ void hold_leave(struct align_block *block)
 {
 	list_del_init(&block->list);
 	if (block->failed)
-		atomic_dec(&block->single.at->blocks.nr_idle);
+		atomic_dec(&block->single.at->engine.held.nr_idle);
 	else
-		atomic_dec(&block->single.at->blocks.nr_resting);
+		atomic_dec(&block->single.at->engine.held.nr_resting);
 	/* Pairs with the first smp_rmb() in hold_is_quiet(): it ends later. */
 	smp_mb__after_atomic();
 }
 
-/* Let @waiter wait until all blocks held now are settled. blocks->lock held. */
+/* Let @waiter wait until all blocks held now are settled. held->lock held. */
 void hold_wait(struct align_target *at, struct align_waiter *waiter)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
-	waiter->seq = blocks->seq;
-	waiter->left = blocks->nr_held;
+	waiter->seq = held->seq;
+	waiter->left = held->nr;
 	waiter->failed = false;
-	list_add_tail(&waiter->list, &blocks->waiters);
-	WRITE_ONCE(blocks->empty_seq, blocks->seq);
+	list_add_tail(&waiter->list, &held->waiters);
+	WRITE_ONCE(held->empty_seq, held->seq);
 	hold_kick(at);
 }
 
@@ -463,17 +464,17 @@ void hold_wait(struct align_target *at, struct align_waiter *waiter)
  */
 int hold_ask(struct align_target *at, struct align_waiter *waiter)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	int ret = 0;
 
-	spin_lock_irq(&blocks->lock);
-	if (blocks->nr_held && hold_is_frozen(blocks)) {
+	spin_lock_irq(&held->lock);
+	if (held->nr && hold_is_frozen(held)) {
 		ret = -EIO;
-	} else if (blocks->nr_held) {
+	} else if (held->nr) {
 		hold_wait(at, waiter);
 		ret = 1;
 	}
-	spin_unlock_irq(&blocks->lock);
+	spin_unlock_irq(&held->lock);
 	return ret;
 }
 
@@ -488,17 +489,17 @@ int hold_ask(struct align_target *at, struct align_waiter *waiter)
  */
 bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	bool waits;
 
 	/* Whoever completes holds the lock, and must be done with the target. */
-	spin_lock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
 	waits = waiter->left;
 	if (waits) {
 		list_del(&waiter->list);
 		waiter->left = 0;
 	}
-	spin_unlock_irq(&blocks->lock);
+	spin_unlock_irq(&held->lock);
 	return waits;
 }
 
@@ -511,14 +512,14 @@ bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
  */
 bool hold_stop(struct align_target *at, unsigned int why)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	bool writes;
 
-	spin_lock_irq(&blocks->lock);
-	blocks->stopped |= why;
-	WRITE_ONCE(blocks->holding, false);
-	writes = blocks->nr_held && !hold_is_frozen(blocks);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	held->stopped |= why;
+	WRITE_ONCE(held->holding, false);
+	writes = held->nr && !hold_is_frozen(held);
+	spin_unlock_irq(&held->lock);
 	hold_kick(at);
 	return writes;
 }
@@ -530,13 +531,13 @@ bool hold_stop(struct align_target *at, unsigned int why)
  */
 void hold_start(struct align_target *at, unsigned int why)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
-	spin_lock_irq(&blocks->lock);
-	blocks->stopped &= ~why;
-	WRITE_ONCE(blocks->holding,
-		   READ_ONCE(at->mode) == ALIGN_COALESCE && !blocks->stopped);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	held->stopped &= ~why;
+	WRITE_ONCE(held->holding,
+		   READ_ONCE(at->mode) == ALIGN_COALESCE && !held->stopped);
+	spin_unlock_irq(&held->lock);
 }
 
 /*
@@ -545,28 +546,28 @@ void hold_start(struct align_target *at, unsigned int why)
  * not counted as resting before they rest. So in this order the number that rests
  * may come out too small, and equals the first one only if it is right.
  */
-bool hold_is_quiet(struct align_blocks *blocks)
+bool hold_is_quiet(struct align_held *held)
 {
-	unsigned int held = READ_ONCE(blocks->nr_held);
+	unsigned int nr = READ_ONCE(held->nr);
 	unsigned int rest;
 
 	/* Pairs with the order in hold_drop(): it rests no more, then it ends. */
 	smp_rmb();
-	rest = atomic_read(&blocks->nr_idle);
+	rest = atomic_read(&held->nr_idle);
 	/* A block rests first, and is counted among the failed ones later. */
 	smp_rmb();
-	rest += atomic_read(&blocks->nr_resting);
+	rest += atomic_read(&held->nr_resting);
 	/* Pairs with the barrier in hold_rest(): what it did is seen. */
 	smp_rmb();
-	return held == rest;
+	return nr == rest;
 }
 
-/* Fail all waiters. blocks->lock held. */
-void hold_fail_waiters(struct align_blocks *blocks)
+/* Fail all waiters. held->lock held. */
+void hold_fail_waiters(struct align_held *held)
 {
 	struct align_waiter *waiter, *tmp;
 
-	list_for_each_entry_safe(waiter, tmp, &blocks->waiters, list) {
+	list_for_each_entry_safe(waiter, tmp, &held->waiters, list) {
 		list_del(&waiter->list);
 		waiter->left = 0;
 		waiter->failed = true;
@@ -582,13 +583,13 @@ void hold_fail_waiters(struct align_blocks *blocks)
  */
 unsigned int hold_fail(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	unsigned int nr;
 
-	spin_lock_irq(&blocks->lock);
-	nr = blocks->nr_held;
-	hold_fail_waiters(blocks);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	nr = held->nr;
+	hold_fail_waiters(held);
+	spin_unlock_irq(&held->lock);
 	hold_kick(at);
 	return nr;
 }
@@ -605,7 +606,7 @@ void hold_forget(struct align_target *at)
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++) {
-		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_shard *shard = &at->engine.blocks.shard[i];
 		struct align_block *block;
 
 		spin_lock_irq(&shard->lock);
@@ -637,7 +638,7 @@ bool hold_was_dropped(const struct align_io *io)
 	for (i = 0; i < io->nr_touches; i++)
 		if (io->touch[i].held)
 			/* A drop of its block came behind the read of @drops. */
-			return atomic_read(&io->at->blocks.drops) != io->drops;
+			return atomic_read(&io->at->engine.held.drops) != io->drops;
 	return false;
 }
 
@@ -671,20 +672,21 @@ u64 hold_oldest_ns(struct align_target *at)
 	unsigned int i;
 
 	/* Before engine_init() there are no locks, and nothing is held. */
-	if (!READ_ONCE(at->blocks.nr_held))
+	if (!READ_ONCE(at->engine.held.nr))
 		return oldest;
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		oldest = min(oldest, shard_oldest_ns(&at->blocks.shard[i]));
+		oldest = min(oldest, shard_oldest_ns(&at->engine.blocks.shard[i]));
 	return oldest;
 }
 
 /* Initialise what is held: nothing, and nothing may be. */
 void held_init(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
-	INIT_LIST_HEAD(&blocks->waiters);
-	init_waitqueue_head(&blocks->quiet);
-	blocks->stopped = HOLD_STOPPED_SUSPEND;
-	INIT_WORK(&blocks->event, hold_event);
+	spin_lock_init(&held->lock);
+	INIT_LIST_HEAD(&held->waiters);
+	init_waitqueue_head(&held->quiet);
+	held->stopped = HOLD_STOPPED_SUSPEND;
+	INIT_WORK(&held->event, hold_event);
 }

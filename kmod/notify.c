@@ -4,14 +4,14 @@
  *
  * device-mapper suspends no device for either. A notifier stops all targets, and
  * waits for all of them at once: each counts itself out of the ending's @left
- * through its waiter of that ending, in blocks->endings. A machine that sleeps with
+ * through its waiter of that ending, in engine->endings. A machine that sleeps with
  * held blocks has them in memory only; hibernation writes its image after that,
  * maybe through a target, and then cuts the power without a reboot notifier. So
  * nothing is held from PREPARE until POST. Nothing is known either: the image is
  * older than what is written behind it, and the machine goes on with the image.
  *
  * targets_lock guards the list of targets, @begun of both endings, and sleeps. It is
- * taken outside blocks->lock and never held while a request is waited for, so a
+ * taken outside held->lock and never held while a request is waited for, so a
  * target that hangs keeps no other one from being removed. A notifier looks at a
  * target under targets_lock only. A target leaves the list before hold_exit() fails
  * its waiters, those of the endings included, and is freed after that. A reboot fails
@@ -102,7 +102,7 @@ static void sleep_done(struct align_waiter *waiter)
  */
 static bool ending_ask(enum align_ending which, struct align_target *at)
 {
-	struct align_waiter *waiter = &at->blocks.endings[which];
+	struct align_waiter *waiter = &at->engine.endings[which];
 	struct ending *ending = &endings[which];
 
 	waiter->done = ending->done;
@@ -147,7 +147,7 @@ static long ending_wait(enum align_ending which, unsigned int ms)
 /* Wait for a target no longer. targets_lock held. Return: it was waited for. */
 static bool ending_withdraw(enum align_ending which, struct align_target *at)
 {
-	bool late = hold_withdraw(at, &at->blocks.endings[which]);
+	bool late = hold_withdraw(at, &at->engine.endings[which]);
 
 	if (late)
 		ending_put(&endings[which]);
@@ -217,7 +217,7 @@ static void sleep_begin(unsigned int kind)
 
 		ending_withdraw(ALIGN_SLEEP, at);
 		blocks_forget(at);
-		nr = READ_ONCE(at->blocks.nr_held);
+		nr = READ_ONCE(at->engine.held.nr);
 		if (nr)
 			DMERR("%s: %u held blocks were not written before the sleep, and stay held",
 			      dm_device_name(at->node->md), nr);

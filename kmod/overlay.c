@@ -103,7 +103,7 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 	    bitmap_subset(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS))
 		return;
 	block->shown = true;
-	atomic_inc(&io->at->blocks.nr_shown);
+	atomic_inc(&io->at->engine.blocks.nr_shown);
 }
 
 /* Overlay a read with its held sectors, if @ok, and unpin the blocks. */
@@ -140,7 +140,7 @@ static void overlay_held(const struct align_io *io)
 
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i)) {
-		struct align_shard *shard = &at->blocks.shard[i];
+		struct align_shard *shard = &at->engine.blocks.shard[i];
 		struct align_block *block;
 		unsigned long flags;
 		u64 from = first;
@@ -239,7 +239,7 @@ int overlay_map_read(struct align_io *io)
 	span_lock(at, &span, &flags);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
-		nr += shard_count_held(at, &at->blocks.shard[i], start, end);
+		nr += shard_count_held(at, &at->engine.blocks.shard[i], start, end);
 	if (nr > ALIGN_FEW_PINS) {
 		struct align_pin *pins =
 			kmalloc_array(nr, sizeof(*pins), BUFFER_GFP);
@@ -254,7 +254,7 @@ int overlay_map_read(struct align_io *io)
 	}
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
-		sectors += shard_pin(io, &at->blocks.shard[i], nr, &stop);
+		sectors += shard_pin(io, &at->engine.blocks.shard[i], nr, &stop);
 	span_unlock(at, &span, flags);
 
 	/* The rest comes as a bio of its own: the read counts with its last part. */
@@ -285,6 +285,6 @@ void overlay_end_read(struct align_io *io, bool ok)
 {
 	if (io->nr_pins)
 		pins_end(io, ok);
-	if (ok && atomic_read(&io->at->blocks.nr_over))
+	if (ok && atomic_read(&io->at->engine.blocks.nr_over))
 		overlay_held(io);
 }

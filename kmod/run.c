@@ -93,7 +93,7 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 						 struct align_touch, list);
 	if (cause)
 		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
-	else if (block->seq <= READ_ONCE(at->blocks.empty_seq))
+	else if (block->seq <= READ_ONCE(at->engine.held.empty_seq))
 		opf |= REQ_SYNC;
 	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);
@@ -116,7 +116,7 @@ static void run_read_end(struct bio *bio)
 	struct block_run *run = bio->bi_private;
 
 	job_init(&run->job, run_go_on);
-	job_queue(&run->at->blocks.jobs, &run->job);
+	job_queue(&run->at->engine.jobs, &run->job);
 }
 
 static void run_read(struct block_run *run)
@@ -142,15 +142,16 @@ static bool block_needs_spare(const struct align_block *block)
  */
 static struct block_run *run_reserve(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_spare *spare = &block->single.at->engine.spare;
+	struct align_delay *delay = &block->single.at->engine.delay;
 	struct align_shard *shard = block_shard(block);
 	struct block_run *run = NULL;
 	struct bio_vec *vecs;
 	unsigned long flags;
 
-	job_init(&block->single.job, blocks->delay.start);
+	job_init(&block->single.job, delay->start);
 	spin_lock_irqsave(&shard->lock, flags);
-	vecs = spare_get_reserve(&blocks->spare, &block->single.job);
+	vecs = spare_get_reserve(spare, &block->single.job);
 	if (vecs) {
 		run = run_single(block);
 		run->vecs = vecs;
@@ -167,7 +168,7 @@ static struct block_run *run_new_spare(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct block_run *run;
 
-	if (!spare_get(&at->blocks.spare))
+	if (!spare_get(&at->engine.spare))
 		return NULL;
 	run = run_new(at, 1, BUFFER_GFP);
 	if (run && buffer_alloc(at, run->vecs, BUFFER_GFP)) {
@@ -178,7 +179,7 @@ static struct block_run *run_new_spare(struct align_block *block)
 		return run;
 	}
 	kfree(run);
-	spare_put(&at->blocks.spare);
+	spare_put(&at->engine.spare);
 	return NULL;
 }
 
@@ -226,7 +227,7 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 		if (!block_needs_spare(block)) {
 			memcpy(vecs, block->vecs, n * sizeof(*vecs));
 		} else {
-			if (!spare && !spare_get(&at->blocks.spare))
+			if (!spare && !spare_get(&at->engine.spare))
 				break;
 			spare = true;
 			if (!buffer_alloc(at, vecs, BUFFER_GFP))
@@ -238,7 +239,7 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 	}
 	nr = run->nr;
 	if (spare && !run->spare)
-		spare_put(&at->blocks.spare);
+		spare_put(&at->engine.spare);
 	if (!nr) {
 		kfree(run);
 		return 0;
@@ -264,7 +265,7 @@ static void block_merge(struct align_block *block, struct bio_vec *vecs)
 static void run_merge(struct block_run *run, bool failed)
 {
 	struct align_target *at = run->at;
-	struct align_spare *spare = &at->blocks.spare;
+	struct align_spare *spare = &at->engine.spare;
 	struct bio_vec *vecs = run->vecs;
 	struct align_block *block;
 
@@ -296,7 +297,7 @@ static void run_write_end(struct bio *bio)
 
 	if (status && run->nr > 1) {
 		job_init(&run->job, run_write_apart);
-		job_queue(&run->at->blocks.jobs, &run->job);
+		job_queue(&run->at->engine.jobs, &run->job);
 		return;
 	}
 	bio_uninit(bio);

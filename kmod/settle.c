@@ -72,8 +72,8 @@ static void hold_say_waiting(const struct align_target *at)
 
 static void hold_wait_quiet(struct align_target *at)
 {
-	while (!wait_event_timeout(at->blocks.quiet,
-				   hold_is_quiet(&at->blocks),
+	while (!wait_event_timeout(at->engine.held.quiet,
+				   hold_is_quiet(&at->engine.held),
 				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);
 }
@@ -96,7 +96,7 @@ void hold_presuspend(struct align_target *at)
 	struct bio *bio;
 
 	hold_stop(at, HOLD_STOPPED_SUSPEND);
-	if (!READ_ONCE(at->blocks.nr_held) ||
+	if (!READ_ONCE(at->engine.held.nr) ||
 	    !disk_openers(dm_disk(at->node->md)))
 		return;
 	bio = bio_alloc(dm_disk(at->node->md)->part0, 0,
@@ -119,35 +119,35 @@ void hold_presuspend(struct align_target *at)
  */
 static void hold_freeze(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
-	spin_lock_irq(&blocks->lock);
-	WRITE_ONCE(blocks->frozen, true);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	WRITE_ONCE(held->frozen, true);
+	spin_unlock_irq(&held->lock);
 	/* The work may be asleep below with blocks that it has taken. */
 	hold_wait_quiet(at);
 	/* The work may set the timer once more, the timer queue the work. */
-	cancel_work_sync(&blocks->empty);
-	timer_delete_sync(&blocks->due);
-	cancel_work_sync(&blocks->empty);
+	cancel_work_sync(&held->work);
+	timer_delete_sync(&held->due);
+	cancel_work_sync(&held->work);
 	/* And it may have been about to take blocks. */
 	hold_wait_quiet(at);
 
-	spin_lock_irq(&blocks->lock);
-	hold_fail_waiters(blocks);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	hold_fail_waiters(held);
+	spin_unlock_irq(&held->lock);
 
 	/*
 	 * device-mapper has waited for flushes, but does not do so when the
 	 * device is removed.
 	 */
-	while (!wait_event_timeout(blocks->quiet,
-				   !READ_ONCE(blocks->nr_flushes),
+	while (!wait_event_timeout(held->quiet,
+				   !READ_ONCE(held->nr_flushes),
 				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);
 	/* Whoever woke this holds the lock, and must be done with the target. */
-	spin_lock_irq(&blocks->lock);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	spin_unlock_irq(&held->lock);
 }
 
 /**
@@ -190,14 +190,14 @@ int hold_settle_for_ioctl(struct align_target *at)
 /* Hold and send again: the device is resumed, or its suspend was undone. */
 void hold_thaw(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
-	spin_lock_irq(&blocks->lock);
-	WRITE_ONCE(blocks->frozen, false);
-	spin_unlock_irq(&blocks->lock);
+	spin_lock_irq(&held->lock);
+	WRITE_ONCE(held->frozen, false);
+	spin_unlock_irq(&held->lock);
 	hold_start(at, HOLD_STOPPED_SUSPEND);
 	/* What could not be written is tried again. */
-	if (READ_ONCE(blocks->nr_held))
+	if (READ_ONCE(held->nr))
 		hold_kick(at);
 }
 
@@ -219,7 +219,7 @@ static bool hold_drop(struct align_target *at, struct align_shard *shard,
 	}
 	sector = align_block_start(&at->geometry, block->number);
 	touches = block->held;
-	atomic_inc(&at->blocks.drops);
+	atomic_inc(&at->engine.held.drops);
 	hold_leave(block);
 	hold_resolve(block, RMW_LOST, RMW_LOST);
 	block_remove(block);
@@ -238,7 +238,7 @@ static bool hold_drop(struct align_target *at, struct align_shard *shard,
  */
 void hold_drop_failed(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
@@ -251,7 +251,7 @@ void hold_drop_failed(struct align_target *at)
 /* Drop failed blocks, and blocks that the device did not take in time. */
 static void hold_drop_all(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int i;
 
 	hold_drop_failed(at);
@@ -268,10 +268,10 @@ static void hold_drop_all(struct align_target *at)
 /* Drop all held blocks; no bio is in flight. */
 void hold_exit(struct align_target *at)
 {
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 
 	hold_freeze(at);
 	hold_drop_all(at);
-	cancel_work_sync(&blocks->event);
-	WARN_ON(blocks->nr_held);
+	cancel_work_sync(&held->event);
+	WARN_ON(held->nr);
 }

@@ -29,7 +29,7 @@ static inline u64 shard_region_end(const struct align_target *at, u64 sector)
 /* The shard of a block. */
 static inline struct align_shard *shard_of(struct align_target *at, u64 number)
 {
-	return &at->blocks.shard[shard_region(at, number) % ALIGN_SHARDS];
+	return &at->engine.blocks.shard[shard_region(at, number) % ALIGN_SHARDS];
 }
 
 static inline struct shard_span shard_span(const struct align_target *at,
@@ -94,10 +94,10 @@ static inline void span_lock(struct align_target *at,
 {
 	unsigned int i = shard_first(span);
 
-	spin_lock_irqsave(&at->blocks.shard[i].lock, *flags);
-	__release(&at->blocks.shard[i].lock);
+	spin_lock_irqsave(&at->engine.blocks.shard[i].lock, *flags);
+	__release(&at->engine.blocks.shard[i].lock);
 	while ((i = shard_next(span, i)) < ALIGN_SHARDS)
-		shard_lock(&at->blocks.shard[i]);
+		shard_lock(&at->engine.blocks.shard[i]);
 }
 
 static inline void span_unlock(struct align_target *at,
@@ -108,9 +108,9 @@ static inline void span_unlock(struct align_target *at,
 	unsigned int i = first;
 
 	while ((i = shard_next(span, i)) < ALIGN_SHARDS)
-		shard_unlock(&at->blocks.shard[i]);
-	__acquire(&at->blocks.shard[first].lock);
-	spin_unlock_irqrestore(&at->blocks.shard[first].lock, flags);
+		shard_unlock(&at->engine.blocks.shard[i]);
+	__acquire(&at->engine.blocks.shard[first].lock);
+	spin_unlock_irqrestore(&at->engine.blocks.shard[first].lock, flags);
 }
 
 #endif

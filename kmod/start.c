@@ -81,7 +81,7 @@ static bool block_delay(struct align_block *block)
 	block->late = false;
 	block->cut = false;
 	if (block_is_whole(block) ||
-	    !delay_add(&at->blocks.delay, block, cut))
+	    !delay_add(&at->engine.delay, block, cut))
 		return false;
 	/* The block may be somebody else's by now. */
 	ledger_inc(at->ledger, blocks_delayed);
@@ -159,7 +159,7 @@ void start_job(struct align_job *job)
 
 	list_add(&block->list, &started);
 	start_now(at, &started);
-	spare_wake(&at->blocks.spare);
+	spare_wake(&at->engine.spare);
 }
 
 /**
@@ -199,7 +199,7 @@ static void start_unplug(struct blk_plug_cb *cb, bool from_schedule)
 	/* A task that is about to sleep must not do so for a tag. */
 	job_init(&plug->job, start_plug_job);
 	if (from_schedule)
-		job_queue(&at->blocks.jobs, &plug->job);
+		job_queue(&at->engine.jobs, &plug->job);
 	else
 		start_plug_job(&plug->job);
 }
@@ -228,7 +228,7 @@ void start_late(struct align_target *at, struct list_head *started)
 			plug->nr++;
 		list_splice_tail_init(started, &plug->blocks);
 		/* A batch must not use up max_blocks before any is served. */
-		if (plug->nr < READ_ONCE(at->blocks.max) / START_PLUG_PART)
+		if (plug->nr < READ_ONCE(at->engine.blocks.max) / START_PLUG_PART)
 			return;
 		plug->nr = 0;
 		start_now(at, &plug->blocks);

@@ -166,35 +166,35 @@ static ssize_t print_mode(struct align_target *at, char *buf)
 
 static ssize_t print_max_blocks(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.max));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->engine.blocks.max));
 }
 
 static ssize_t print_blocks(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", atomic_read(&at->blocks.nr));
+	return sysfs_emit(buf, "%u\n", atomic_read(&at->engine.blocks.nr));
 }
 
 static ssize_t print_memory_bytes(struct align_target *at, char *buf)
 {
 	return sysfs_emit(buf, "%llu\n",
-			  (u64)atomic64_read(&at->blocks.bytes));
+			  (u64)atomic64_read(&at->engine.blocks.bytes));
 }
 
 static ssize_t print_memory_high_water_bytes(struct align_target *at, char *buf)
 {
 	return sysfs_emit(buf, "%llu\n",
-			  (u64)atomic64_read(&at->blocks.bytes_high));
+			  (u64)atomic64_read(&at->engine.blocks.bytes_high));
 }
 
 static ssize_t print_hold_ms(struct align_target *at, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", READ_ONCE(at->blocks.hold_ms));
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->engine.held.hold_ms));
 }
 
 static ssize_t print_holding(struct align_target *at, char *buf)
 {
 	return sysfs_emit(buf, "%u\n", node_is_flushed(at->node) &&
-			  READ_ONCE(at->blocks.holding));
+			  READ_ONCE(at->engine.held.holding));
 }
 
 static ssize_t print_device(struct align_target *at, char *buf)

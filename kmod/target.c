@@ -256,7 +256,7 @@ static void align_dtr(struct dm_target *ti)
 	struct align_target *at = ti->private;
 
 	/* Removal does not wait for what postsuspend would have to wait for. */
-	if (at->blocks.jobs.wq) {
+	if (at->engine.jobs.wq) {
 		gate_close(&at->gate);
 		engine_exit(at);
 		gate_exit(&at->gate);
@@ -335,7 +335,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ret = engine_init(at, args.max_blocks);
 	if (ret)
 		goto bad_joined;
-	at->blocks.hold_ms = args.hold_ms;
+	at->engine.held.hold_ms = args.hold_ms;
 	ret = gate_init(&at->gate);
 	if (ret)
 		goto bad_blocks;
@@ -419,8 +419,8 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		io->bio = bio;
 		io->nr_pins = 0;
 		io->read_iter = bio->bi_iter;
-		if (READ_ONCE(at->blocks.nr_held) ||
-		    atomic_read(&at->blocks.nr_shown))
+		if (READ_ONCE(at->engine.held.nr) ||
+		    atomic_read(&at->engine.blocks.nr_shown))
 			return overlay_map_read(io);
 		ledger_inc(at->ledger, reads);
 		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);
@@ -437,7 +437,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		io->at = at;
 		io->bio = bio;
 		io->held_flush = false;
-		if (READ_ONCE(at->blocks.nr_held))
+		if (READ_ONCE(at->engine.held.nr))
 			return hold_map_flush(io);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_DISCARD:
@@ -478,8 +478,8 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	if (io->in_range)
 		blocks_end_range(io, !*error);
 	if (io->engine) {
-		atomic_dec(&io->at->blocks.delay.writes);
-		delay_hurry(&io->at->blocks.delay);
+		atomic_dec(&io->at->engine.delay.writes);
+		delay_hurry(&io->at->engine.delay);
 	}
 	if (io->counted)
 		align_io_resolve(io);
@@ -533,7 +533,7 @@ static int set_mode(struct align_target *at, enum align_mode mode)
 			struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
 
 			job_init(&io->job, deferred_job);
-			job_queue(&at->blocks.jobs, &io->job);
+			job_queue(&at->engine.jobs, &io->job);
 		}
 	}
 	mutex_unlock(&at->change_lock);
@@ -618,8 +618,8 @@ static void print_status(struct align_target *at, char *result,
 	else
 		DMEMIT(" alignment_offset:%u", at->geometry.offset);
 	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%llu epoch:%llu",
-	       READ_ONCE(at->blocks.max), atomic_read(&at->blocks.nr),
-	       (u64)atomic64_read(&at->blocks.bytes), epoch);
+	       READ_ONCE(at->engine.blocks.max), atomic_read(&at->engine.blocks.nr),
+	       (u64)atomic64_read(&at->engine.blocks.bytes), epoch);
 	for (i = 0; i < LEDGER_NR; i++)
 		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
 }
@@ -645,9 +645,9 @@ static void print_table(struct align_target *at, char *result,
 	if (at->given.offset)
 		DMEMIT(" alignment_offset %u", at->geometry.offset);
 	if (max_blocks)
-		DMEMIT(" max_blocks %u", READ_ONCE(at->blocks.max));
+		DMEMIT(" max_blocks %u", READ_ONCE(at->engine.blocks.max));
 	if (hold_ms)
-		DMEMIT(" hold_ms %u", READ_ONCE(at->blocks.hold_ms));
+		DMEMIT(" hold_ms %u", READ_ONCE(at->engine.held.hold_ms));
 	if (at->given.write_cache)
 		DMEMIT(" write_cache %s", at->given.write_cache_on ? "on" : "off");
 }
@@ -677,8 +677,8 @@ static void align_status(struct dm_target *ti, status_type_t type,
 		else
 			DMEMIT(",alignment_offset=%u", at->geometry.offset);
 		DMEMIT(",max_blocks=%u,hold_ms=%u,write_cache=%s;",
-		       READ_ONCE(at->blocks.max),
-		       READ_ONCE(at->blocks.hold_ms),
+		       READ_ONCE(at->engine.blocks.max),
+		       READ_ONCE(at->engine.held.hold_ms),
 		       at->given.write_cache_on ? "on" : "off");
 		break;
 	}

@@ -272,7 +272,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started)
 {
 	struct align_target *at = touch->io->at;
-	struct align_blocks *blocks = &at->blocks;
+	struct align_blocks *blocks = &at->engine.blocks;
+	struct align_delay *delay = &at->engine.delay;
 	u64 number = touch->part.block;
 	struct align_shard *shard = shard_of(at, number);
 	struct align_block *block = block_at_or_above(shard, number);
@@ -295,7 +296,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 			if (!block->waiting) {
 				block_take_touch(block, touch);
 				if (block_is_whole(block))
-					delay_remove(&blocks->delay, block,
+					delay_remove(delay, block,
 						     started);
 				return TOUCH_TAKEN;
 			}
@@ -383,7 +384,7 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i)) {
-		for (block = block_at_or_above(&at->blocks.shard[i], first);
+		for (block = block_at_or_above(&at->engine.blocks.shard[i], first);
 		     block && block->number <= last;
 		     block = block_following(block))
 			if (block_holds_up(block, false) ||
@@ -396,11 +397,12 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 /* Make a block active, to be started by a worker. Lock held. */
 static void block_collect_and_queue(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_jobs *jobs = &block->single.at->engine.jobs;
+	struct align_delay *delay = &block->single.at->engine.delay;
 
 	block->state = BLOCK_IS_COLLECT;
-	job_init(&block->single.job, blocks->delay.start);
-	job_queue(&blocks->jobs, &block->single.job);
+	job_init(&block->single.job, delay->start);
+	job_queue(jobs, &block->single.job);
 }
 
 /* Note that ranges go down over what a block in WAIT holds. Lock held. */
@@ -408,7 +410,7 @@ static void block_note_over(struct align_block *block)
 {
 	if (block->held && !block->over) {
 		block->over = true;
-		atomic_inc(&block->single.at->blocks.nr_over);
+		atomic_inc(&block->single.at->engine.blocks.nr_over);
 	}
 }
 
@@ -447,7 +449,7 @@ static void range_place(struct align_io *io, const struct shard_span *span,
 			void (*place)(struct align_range *range,
 				      struct rb_root_cached *ranges))
 {
-	struct align_blocks *blocks = &io->at->blocks;
+	struct align_blocks *blocks = &io->at->engine.blocks;
 
 	if (span->all) {
 		place(&io->range[0], &blocks->long_ranges);
@@ -477,7 +479,7 @@ bool blocks_add_range(struct align_io *io)
 	atomic_set(&io->blockers, 0);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
-		shard_add_range(&at->blocks.shard[i], io);
+		shard_add_range(&at->engine.blocks.shard[i], io);
 	io->range[0].io = io;
 	io->range[1] = io->range[0];
 	range_place(io, &span, range_insert);
@@ -490,7 +492,7 @@ static void block_go_on(struct align_block *block)
 {
 	if (block->over) {
 		block->over = false;
-		atomic_dec(&block->single.at->blocks.nr_over);
+		atomic_dec(&block->single.at->engine.blocks.nr_over);
 	}
 	if (!list_empty(&block->touches) || (block->failed && block->waiting))
 		block_collect_and_queue(block);
@@ -537,7 +539,7 @@ void blocks_end_range(struct align_io *io, bool ok)
 	io->in_range = false;
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
-		shard_end_range(&at->blocks.shard[i], io, ok);
+		shard_end_range(&at->engine.blocks.shard[i], io, ok);
 	span_unlock(at, &span, flags);
 }
 
@@ -550,7 +552,7 @@ static void block_let_through(struct align_block *block,
 	for (range = range_first(ranges, block->number); range;
 	     range = range_next(range, block->number))
 		if (atomic_dec_and_test(&range->io->blockers))
-			job_queue(&block->single.at->blocks.jobs,
+			job_queue(&block->single.at->engine.jobs,
 				  &range->io->job);
 }
 
@@ -562,7 +564,9 @@ static void block_let_through(struct align_block *block,
  */
 void block_end_turn(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->blocks;
+	struct align_blocks *blocks = &block->single.at->engine.blocks;
+	struct align_held *held = &block->single.at->engine.held;
+	struct align_jobs *jobs = &block->single.at->engine.jobs;
 	struct align_shard *shard = block_shard(block);
 
 	block->patched = false;
@@ -589,11 +593,11 @@ void block_end_turn(struct align_block *block)
 	} else if (block->held) {
 		turn_rest(block);
 	} else if (block->valid &&
-		   !(READ_ONCE(blocks->stopped) & HOLD_STOPPED_SLEEP)) {
+		   !(READ_ONCE(held->stopped) & HOLD_STOPPED_SLEEP)) {
 		block->state = BLOCK_IS_KNOWN;
 		block->since = jiffies;
 		list_add_tail(&block->list, &shard->known);
-		queue_delayed_work(blocks->jobs.wq, &blocks->expire,
+		queue_delayed_work(jobs->wq, &blocks->expire,
 				   msecs_to_jiffies(ALIGN_KNOWN_MS));
 	} else {
 		block_remove(block);

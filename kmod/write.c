@@ -80,7 +80,7 @@ static void joined_end(struct bio *bio)
 
 	if (bio->bi_status) {
 		job_init(&io->apart, joined_send_apart);
-		job_queue(&io->at->blocks.jobs, &io->apart);
+		job_queue(&io->at->engine.jobs, &io->apart);
 		return;
 	}
 	bio_put(bio);
@@ -222,7 +222,7 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		    pieces++ < RUN_MAP_PIECES)
 			bio = run_new_piece(io, n == left, gfp);
 		if (!bio) {
-			job_queue(&at->blocks.jobs, &io->job);
+			job_queue(&at->engine.jobs, &io->job);
 			return;
 		}
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
@@ -282,20 +282,20 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
  * Whether a write goes on where another one has ended a short time ago. Only a
  * hint, so that it does not matter who else is here.
  */
-static bool continues_stream(struct align_blocks *blocks, sector_t start,
+static bool continues_stream(struct align_streams *streams, sector_t start,
 			     sector_t end)
 {
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_STREAMS; i++) {
-		if (READ_ONCE(blocks->ends[i]) == start) {
-			WRITE_ONCE(blocks->ends[i], end);
+		if (READ_ONCE(streams->ends[i]) == start) {
+			WRITE_ONCE(streams->ends[i], end);
 			return true;
 		}
 	}
-	i = READ_ONCE(blocks->next_end);
-	WRITE_ONCE(blocks->ends[i % ALIGN_STREAMS], end);
-	WRITE_ONCE(blocks->next_end, i + 1);
+	i = READ_ONCE(streams->next);
+	WRITE_ONCE(streams->ends[i % ALIGN_STREAMS], end);
+	WRITE_ONCE(streams->next, i + 1);
 	return false;
 }
 
@@ -352,7 +352,7 @@ int align_engine_map(struct align_io *io)
 		       READ_ONCE(at->mode) == ALIGN_COALESCE &&
 		       hold_allowed(at, bio);
 	io->engine = true;
-	atomic_inc(&at->blocks.delay.writes);
+	atomic_inc(&at->engine.delay.writes);
 	INIT_LIST_HEAD(&io->joined);
 	io->nr_joined = 0;
 	io->joined_bio = NULL;
@@ -382,7 +382,7 @@ int align_engine_map(struct align_io *io)
 	span = shard_span(at, split.first_block, split.last_block);
 	io->span = span;
 	span_lock(at, &span, &flags);
-	io->drops = atomic_read(&at->blocks.drops);
+	io->drops = atomic_read(&at->engine.held.drops);
 	if (nowait) {
 		if (blocks_would_wait(at, bio_op(bio), split.first_block,
 				      split.last_block)) {
@@ -391,7 +391,7 @@ int align_engine_map(struct align_io *io)
 		}
 		align_io_count(io, &split, over);
 	}
-	stream = split.nr_touches && continues_stream(&at->blocks, start, end);
+	stream = split.nr_touches && continues_stream(&at->engine.streams, start, end);
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &io->touch[i];
 

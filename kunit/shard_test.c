@@ -74,7 +74,7 @@ static void blocks_of_a_region_share_a_shard(struct kunit *test)
 
 	for (region = 0; region < 3 * ALIGN_SHARDS; region++) {
 		struct align_shard *want =
-			&at->blocks.shard[region % ALIGN_SHARDS];
+			&at->engine.blocks.shard[region % ALIGN_SHARDS];
 		u64 first = region * blocks;
 
 		KUNIT_EXPECT_PTR_EQ(test, shard_of(at, first), want);

@@ -309,11 +309,11 @@ static void check_limits(const struct line *line, const struct shape *shape,
 	must_be("suggested size", at->suggested, !below->queue->flash ||
 		!is_power_of_2(drive->io_min) || drive->io_min > 65536 ||
 		drive->io_min <= drive->physical_block_size ? 0 : drive->io_min);
-	must_be("max_blocks", at->blocks.max, line->given[MAX_BLOCKS] ?
+	must_be("max_blocks", at->engine.blocks.max, line->given[MAX_BLOCKS] ?
 		line->value[MAX_BLOCKS] : (16U << 20) / shape->physical);
-	must_be("hold_ms", at->blocks.hold_ms,
+	must_be("hold_ms", at->engine.held.hold_ms,
 		line->given[HOLD_MS] ? line->value[HOLD_MS] : 500);
-	must_be("holding", at->blocks.holding, mode == 2);
+	must_be("holding", at->engine.held.holding, mode == 2);
 	must_be("offset", at->geometry.offset, shape->unknown ? 0 : shape->offset);
 	must_be("unknown offset", at->offset_unknown, shape->unknown);
 	must_be("bios of a flush", at->ti->num_flush_bios, 1);
@@ -489,13 +489,13 @@ static void ask_sleep(void)
 		struct align_target *at = shim_md_target(md)->private;
 
 		shim_sleep_event(steps[i].event);
-		must_be("holding", at->blocks.holding, steps[i].holding);
+		must_be("holding", at->engine.held.holding, steps[i].holding);
 		/* One that is made meanwhile is treated the same. */
 		late = shim_md_new("late", 5);
 		load(late, NULL, 5);
 		must_be("coalesce", send(late, "mode", "coalesce"), 0);
 		at = shim_md_target(late)->private;
-		must_be("holding", at->blocks.holding, steps[i].holding);
+		must_be("holding", at->engine.held.holding, steps[i].holding);
 		shim_md_remove(late);
 	}
 	shim_md_remove(md);

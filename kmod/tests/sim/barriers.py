@@ -27,7 +27,7 @@ BARRIERS = {
     # The counts of what is held, failed and rests are read in the order in which blocks leave them.
     "quiet-rmb-held": [("held.c", "\tsmp_rmb();\n\trest = ", "\trest = ")],
     "quiet-rmb-idle": [("held.c", "\tsmp_rmb();\n\trest += ", "\trest += ")],
-    "quiet-rmb-after": [("held.c", "\tsmp_rmb();\n\treturn held", "\treturn held")],
+    "quiet-rmb-after": [("held.c", "\tsmp_rmb();\n\treturn nr", "\treturn nr")],
     # A read is done with the buffer of a block before it is seen to unpin that.
     "unpin-release": [("overlay.c", "smp_store_release(&block->pins, block->pins - 1)",
                        "WRITE_ONCE(block->pins, block->pins - 1)")],

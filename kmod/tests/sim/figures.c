@@ -182,14 +182,14 @@ static unsigned int length(const struct list_head *list)
 	return n;
 }
 
-static bool is_locked(const struct align_blocks *blocks)
+static bool is_locked(const struct align_engine *engine)
 {
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		if (blocks->shard[i].lock.owner)
+		if (engine->blocks.shard[i].lock.owner)
 			return true;
-	return blocks->lock.owner;
+	return engine->held.lock.owner;
 }
 
 static void must_agree(const char *what, u64 is, u64 must)
@@ -207,8 +207,9 @@ static const char * const mode_names[] = { "report", "pad", "coalesce" };
 /* What is held, by block, against what the target counts. No lock is held. */
 static void check_held(const struct align_target *at)
 {
-	const struct align_blocks *blocks = &at->blocks;
-	unsigned int held = 0, resting = 0, idle = 0, failed = 0, i;
+	const struct align_blocks *blocks = &at->engine.blocks;
+	const struct align_held *held = &at->engine.held;
+	unsigned int nr = 0, resting = 0, idle = 0, failed = 0, i;
 	const struct align_block *block;
 	u64 bytes = 0;
 
@@ -216,7 +217,7 @@ static void check_held(const struct align_target *at)
 		const struct align_shard *shard = &blocks->shard[i];
 
 		list_for_each_entry(block, &shard->by_age, by_age) {
-			held++;
+			nr++;
 			failed += block->failed;
 			if (!block->held ||
 			    bitmap_empty(block->kept, ALIGN_MAX_BLOCK_SECTORS))
@@ -236,34 +237,34 @@ static void check_held(const struct align_target *at)
 				     rb_entry(shard->tree.rb_node,
 					      struct align_block, rb)->number);
 	}
-	must_agree("held blocks", blocks->nr_held, held);
-	must_agree("held blocks that failed", blocks->nr_failed, failed);
-	must_agree("held blocks that rest", blocks->nr_resting.counter, resting);
-	must_agree("failed blocks that rest", blocks->nr_idle.counter, idle);
+	must_agree("held blocks", held->nr, nr);
+	must_agree("held blocks that failed", held->nr_failed, failed);
+	must_agree("held blocks that rest", held->nr_resting.counter, resting);
+	must_agree("failed blocks that rest", held->nr_idle.counter, idle);
 	must_agree("held blocks, in the ledger", COUNTER(at->ledger, held_blocks),
-		   held);
+		   nr);
 	must_agree("held bytes, in the ledger", COUNTER(at->ledger, held_bytes),
 		   bytes);
 	must_agree("failed blocks, in the ledger", COUNTER(at->ledger, degraded),
 		   failed);
-	if (at->mode != ALIGN_COALESCE && held)
+	if (at->mode != ALIGN_COALESCE && nr)
 		machine_fail("in mode %s %u blocks are held",
-			     mode_names[at->mode], held);
-	if (blocks->bytes.counter < (s64)held * (s64)(sizeof(*block) +
+			     mode_names[at->mode], nr);
+	if (blocks->bytes.counter < (s64)nr * (s64)(sizeof(*block) +
 						      at->geometry.physical))
 		machine_fail("%u blocks are held, and take %lld bytes of memory",
-			     held, blocks->bytes.counter);
+			     nr, blocks->bytes.counter);
 }
 
 void figures_glance(const struct figures *figures, const struct align_target *at)
 {
-	const struct align_blocks *blocks = &at->blocks;
+	const struct align_blocks *blocks = &at->engine.blocks;
 
 	sent.most_memory = max_t(s64, sent.most_memory, blocks->bytes.counter);
 	if (blocks->nr.counter > (int)figures->most_blocks)
 		machine_fail("%d blocks are in memory, and %u may be",
 			     blocks->nr.counter, figures->most_blocks);
-	if (++sent.glances % GLANCES == 0 && !is_locked(blocks))
+	if (++sent.glances % GLANCES == 0 && !is_locked(&at->engine))
 		check_held(at);
 }
 
@@ -443,12 +444,12 @@ static void check_bins(struct ledger *ledger)
 
 static void check_memory(const struct align_target *at)
 {
-	s64 now = atomic64_read(&at->blocks.bytes);
-	s64 high = atomic64_read(&at->blocks.bytes_high);
+	s64 now = atomic64_read(&at->engine.blocks.bytes);
+	s64 high = atomic64_read(&at->engine.blocks.bytes_high);
 
-	if (now || atomic_read(&at->blocks.nr))
+	if (now || atomic_read(&at->engine.blocks.nr))
 		machine_fail("a target with nothing in memory counts %d blocks, %lld bytes",
-			     atomic_read(&at->blocks.nr), now);
+			     atomic_read(&at->engine.blocks.nr), now);
 	if (high < sent.most_memory)
 		machine_fail("a target's most memory counts as %lld, and was %lld",
 			     high, sent.most_memory);

@@ -13,7 +13,6 @@
 #define WORDS	16
 
 /* Functions of held.c, overlay.c, run.c and write.c that no header has. */
-bool hold_is_quiet(struct align_blocks *blocks);
 void hold_end(struct align_block *block);
 void unpin(struct align_block *block);
 bool block_needs_spare(const struct align_block *block);
@@ -38,15 +37,15 @@ static struct bio *piece[2];
 static void holder_begin(struct holder *holder, bool failed)
 {
 	struct align_target *at = &holder->at;
-	struct align_blocks *blocks = &at->blocks;
+	struct align_held *held = &at->engine.held;
 	struct align_block *block = &holder->block;
 	struct align_shard *shard;
 
 	memset(holder, 0, sizeof(*holder));
 	at->ledger = &node.ledger;
-	spin_lock_init(&blocks->lock);
-	init_waitqueue_head(&blocks->quiet);
-	INIT_LIST_HEAD(&blocks->waiters);
+	spin_lock_init(&held->lock);
+	init_waitqueue_head(&held->quiet);
+	INIT_LIST_HEAD(&held->waiters);
 	block->single.at = at;
 	block->failed = failed;
 	block->held = 1;
@@ -55,10 +54,10 @@ static void holder_begin(struct holder *holder, bool failed)
 	INIT_LIST_HEAD(&shard->failed);
 	INIT_LIST_HEAD(&block->by_age);
 	list_add(&block->list, &shard->failed);
-	blocks->nr_held = 2;
+	held->nr = 2;
 	/* One more has failed, so that this is no news to tell. */
-	blocks->nr_failed = 2;
-	atomic_set(failed ? &blocks->nr_idle : &blocks->nr_resting, 1);
+	held->nr_failed = 2;
+	atomic_set(failed ? &held->nr_idle : &held->nr_resting, 1);
 }
 
 void litmus_engine_begin(void)
@@ -158,7 +157,7 @@ static void end_block(void)
 
 static void look_beside_end(void)
 {
-	R(1, 0) = hold_is_quiet(&ends.at.blocks);
+	R(1, 0) = hold_is_quiet(&ends.at.engine.held);
 }
 
 /* A block that rested was written, which failed, while the other one is in flight. */
@@ -176,7 +175,7 @@ static void fail_block(void)
 
 static void look_beside_failure(void)
 {
-	R(1, 0) = hold_is_quiet(&fails.at.blocks);
+	R(1, 0) = hold_is_quiet(&fails.at.engine.held);
 }
 
 static bool quiet_in_flight(void)

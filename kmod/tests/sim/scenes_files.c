@@ -212,9 +212,9 @@ void scene_files(void)
 	must_count("", "held_oldest_ms", 6);
 	must_count("target0_", "blocks", 1);
 	must_count("target0_", "memory_bytes",
-		   atomic64_read(&stage.at->blocks.bytes));
+		   atomic64_read(&stage.at->engine.blocks.bytes));
 	must_count("target0_", "memory_high_water_bytes",
-		   atomic64_read(&stage.at->blocks.bytes_high));
+		   atomic64_read(&stage.at->engine.blocks.bytes_high));
 	must_count("", "held_blocks", 1);
 	must_count_rows();
 	stage_flush();

@@ -214,7 +214,7 @@ void scene_late_flush(void)
 
 static void note_done(struct align_waiter *waiter)
 {
-	MUST(stage.at->blocks.lock.owner == machine_current, true);
+	MUST(stage.at->engine.held.lock.owner == machine_current, true);
 	nr_done++;
 }
 
@@ -240,7 +240,7 @@ void scene_frozen(void)
 	MUST(suspended, true);
 	MUST(nr_done, 1);
 	MUST(waiter.failed, true);
-	MUST_LIE(stage.at->blocks.nr_held, 1, MANY_BLOCKS - 1);
+	MUST_LIE(stage.at->engine.held.nr, 1, MANY_BLOCKS - 1);
 	stage.at->ti->type->resume(stage.at->ti);
 	stage_close();
 }
@@ -265,7 +265,7 @@ void scene_own_flush(void)
 static void all_is_written(void)
 {
 	stage_rest_ms(20);
-	MUST(stage.at->blocks.nr_held, 0);
+	MUST(stage.at->engine.held.nr, 0);
 }
 
 /* The target is resumed, and its drive writes again. */
@@ -295,7 +295,7 @@ void scene_quiet_reboot(void)
 	began = machine_now();
 	shim_reboot();
 	stage_when_stopped = NULL;
-	MUST(stage.at->blocks.nr_held, 0);
+	MUST(stage.at->engine.held.nr, 0);
 	MUST_LIE(machine_now() - began, 996 * STAGE_MS, 1100 * STAGE_MS);
 	machine_stop("done");
 }
@@ -340,14 +340,14 @@ void scene_late_plug(void)
 	act_send(REQ_OP_WRITE, stage_at(4), half);
 	act_send(REQ_OP_WRITE, stage_at(4) + half, stage.block - half);
 	range = act_send(REQ_OP_WRITE, stage_at(4), stage.block);
-	MUST(stage.at->blocks.nr_held, 1);
+	MUST(stage.at->engine.held.nr, 1);
 	hold_send_no_more();
 	blk_finish_plug(&plug);
 	MUST(act_wait(range), BLK_STS_OK);
 	must_see(0, REQ_OP_WRITE, stage_at(4), stage.block);
 	must_see_no(1);
 	stage_rest_ms(1);
-	MUST(stage.at->blocks.nr_held, 0);
-	MUST(atomic_read(&stage.at->blocks.nr), 0);
+	MUST(stage.at->engine.held.nr, 0);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 	stage_close();
 }

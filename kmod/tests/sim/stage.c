@@ -179,7 +179,7 @@ void stage_close(void)
 	for (at = 0; at < stage.plan->sectors; at += 64)
 		act_read(at, min(64U, stage.plan->sectors - at));
 	stage_flush();
-	MUST(stage.at->blocks.nr_held, 0);
+	MUST(stage.at->engine.held.nr, 0);
 	for (at = 0; at < stage.plan->sectors; at++)
 		if (stage.content[at] != STAGE_OPEN &&
 		    stage.content[at] != stage_medium(at))

@@ -91,7 +91,7 @@ static bool is_settled(void)
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		if (!shard_rests(&at->blocks.shard[i]))
+		if (!shard_rests(&at->engine.blocks.shard[i]))
 			return false;
 	return true;
 }

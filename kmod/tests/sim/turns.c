@@ -69,7 +69,7 @@ static void look_at(struct align_target *at, u64 number, struct turns *turns)
 	/* If more wait for something, some of them do so for other blocks only. */
 	if (block->waiting &&
 	    note_ranges(&shard_of(at, number)->ranges, found) +
-	    note_ranges(&at->blocks.long_ranges, found) != block->waiting)
+	    note_ranges(&at->engine.blocks.long_ranges, found) != block->waiting)
 		found->nr_ranges = 0;
 }
 
@@ -165,6 +165,6 @@ void turns_check(const struct dm_target *ti, const struct bio *bio,
 			continue;
 		check_ranges(&shard_of(at, found->number)->ranges, bio, found,
 			     joins, older);
-		check_ranges(&at->blocks.long_ranges, bio, found, joins, older);
+		check_ranges(&at->engine.blocks.long_ranges, bio, found, joins, older);
 	}
 }

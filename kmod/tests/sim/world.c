@@ -389,9 +389,9 @@ static void say_held(void)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;
 
-	if (at->blocks.nr_held == world.held)
+	if (at->engine.held.nr == world.held)
 		return;
-	world.held = at->blocks.nr_held;
+	world.held = at->engine.held.nr;
 	machine_say(STORY_HELD, world.held, 0, 0, 0);
 }
 
@@ -748,7 +748,7 @@ static unsigned int count_held(struct mapped_device *md)
 	const struct align_target *at = shim_md_target(md)->private;
 	const struct align_target *second = second_of(md);
 
-	return at->blocks.nr_held + (second ? second->blocks.nr_held : 0);
+	return at->engine.held.nr + (second ? second->engine.held.nr : 0);
 }
 
 /* Blocks in memory that hold nothing. */
@@ -757,18 +757,18 @@ static unsigned int count_known(struct mapped_device *md)
 	const struct align_target *at = shim_md_target(md)->private;
 
 	/* No point: others do not go on meanwhile. */
-	return at->blocks.nr.counter - at->blocks.nr_held;
+	return at->engine.blocks.nr.counter - at->engine.held.nr;
 }
 
 /* What a suspended device holds rests: none of it is taken to be written. */
 static void check_rest(void)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;
-	int rest = at->blocks.nr_resting.counter + at->blocks.nr_idle.counter;
+	int rest = at->engine.held.nr_resting.counter + at->engine.held.nr_idle.counter;
 
-	if (rest != at->blocks.nr_held)
+	if (rest != at->engine.held.nr)
 		machine_fail("a suspended device holds %u blocks, and %d of them rest",
-			     at->blocks.nr_held, rest);
+			     at->engine.held.nr, rest);
 }
 
 /* A suspend has ended: nothing of the device goes on. */
@@ -969,11 +969,11 @@ static void wait_unasked(const struct align_target *at)
 {
 	unsigned int i;
 
-	for (i = 0; i < 300 && READ_ONCE(at->blocks.nr_held); i++)
+	for (i = 0; i < 300 && READ_ONCE(at->engine.held.nr); i++)
 		machine_sleep("hold_ms", machine_now() + 1000000000ULL);
-	if (at->blocks.nr_held)
+	if (at->engine.held.nr)
 		machine_fail("%u blocks are held for 300 s",
-			     at->blocks.nr_held);
+			     at->engine.held.nr);
 }
 
 /* Without any request, what is known of blocks is forgotten by itself. */
@@ -981,18 +981,18 @@ static void wait_unknown(const struct align_target *at)
 {
 	unsigned int i;
 
-	for (i = 0; i < 300 && atomic_read(&at->blocks.nr); i++)
+	for (i = 0; i < 300 && atomic_read(&at->engine.blocks.nr); i++)
 		machine_sleep("known blocks", machine_now() + 1000000000ULL);
-	if (atomic_read(&at->blocks.nr))
+	if (atomic_read(&at->engine.blocks.nr))
 		machine_fail("%d blocks are in memory for 300 s, and no request is in flight",
-			     atomic_read(&at->blocks.nr));
+			     atomic_read(&at->engine.blocks.nr));
 }
 
 static void check_forgotten(const struct align_target *at)
 {
-	if (atomic_read(&at->blocks.nr))
+	if (atomic_read(&at->engine.blocks.nr))
 		machine_fail("%d blocks are in memory behind the message flush",
-			     atomic_read(&at->blocks.nr));
+			     atomic_read(&at->engine.blocks.nr));
 }
 
 /* Behind the message flush nothing is held, and nothing known of what was written. */
@@ -1130,14 +1130,14 @@ bool __real_hold_stop(struct align_target *at, unsigned int why);
 bool __wrap_hold_stop(struct align_target *at, unsigned int why);
 bool __wrap_hold_stop(struct align_target *at, unsigned int why)
 {
-	bool frozen = at->blocks.frozen;
+	bool frozen = at->engine.held.frozen;
 	bool ret = __real_hold_stop(at, why);
 
 	if (why == HOLD_STOPPED_REBOOT && stage_when_stopped)
 		stage_when_stopped();
 	/* A resume may come in between. */
-	if (why == HOLD_STOPPED_REBOOT && at->blocks.nr_held && !frozen &&
-	    !at->blocks.frozen)
+	if (why == HOLD_STOPPED_REBOOT && at->engine.held.nr && !frozen &&
+	    !at->engine.held.frozen)
 		reboot_writes = true;
 	return ret;
 }

@@ -14,14 +14,14 @@ EQUIVALENT: dict[str, str] = {
         "no state comes behind BLOCK_IS_KNOWN",
     "block.c: blocks_forget_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
-    "held.c: hold_wake: if (wq_has_sleeper(&blocks->quiet)) => /*if (wq_has_sleeper(&blocks->quiet))*/":
+    "held.c: hold_wake: if (wq_has_sleeper(&held->quiet)) => /*if (wq_has_sleeper(&held->quiet))*/":
         "wake_up() of a queue without sleepers does nothing",
     "held.c: hold_rest: smp_mb__before_atomic(); => ;":
         "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
     "held.c: hold_hurry: if (block->waiting == 1) => if (block->waiting <= 1)":
         "it is called behind block->waiting++, so that is never 0",
-    "drain.c: hold_may_send: may = !hold_is_frozen(blocks) && blocks->spare_runs < HOLD_MAX_RUNS; => may = "
-    "!hold_is_frozen(blocks) && blocks->spare_runs != HOLD_MAX_RUNS;":
+    "drain.c: hold_may_send: may = !hold_is_frozen(&engine->held) && blocks->spare_runs < HOLD_MAX_RUNS; => may = "
+    "!hold_is_frozen(&engine->held) && blocks->spare_runs != HOLD_MAX_RUNS;":
         "spare_get() lets spare_runs never be more than HOLD_MAX_RUNS",
     "drain.c: hold_first: block = list_first_entry_or_null(&shard->held, struct align_block, list); => ;":
         "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over_of() has it",
