@@ -18,13 +18,13 @@
 void align_io_put(struct align_io *io, blk_status_t status)
 {
 	if (status)
-		cmpxchg(&io->status, BLK_STS_OK, status);
-	if (atomic_dec_and_test(&io->parts)) {
+		cmpxchg(&io->write.status, BLK_STS_OK, status);
+	if (atomic_dec_and_test(&io->write.parts)) {
 		/* hold_drop_failed() waits for a write that ends well here. */
 		rcu_read_lock();
-		if (!io->status && hold_was_dropped(io))
-			io->status = BLK_STS_IOERR;
-		io->bio->bi_status = io->status;
+		if (!io->write.status && hold_was_dropped(io))
+			io->write.status = BLK_STS_IOERR;
+		io->bio->bi_status = io->write.status;
 		bio_endio(io->bio);
 		rcu_read_unlock();
 	}
@@ -72,7 +72,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	sector_t sector = bio->bi_iter.bi_sector;
 	unsigned int bytes = bio->bi_iter.bi_size;
 
-	io->counted = true;
+	io->write.counted = true;
 	switch (bio_op(bio)) {
 	case REQ_OP_DISCARD:
 	case REQ_OP_SECURE_ERASE:
@@ -131,18 +131,18 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 void align_io_resolve(struct align_io *io)
 {
 	struct ledger *ledger = io->at->ledger;
-	u64 ns = ktime_get_ns() - io->start_ns;
+	u64 ns = ktime_get_ns() - io->write.start_ns;
 	unsigned int i;
 
 	if (bio_op(io->bio) == REQ_OP_WRITE)
-		this_cpu_inc(ledger->cpu->latency[!!io->nr_touches]
+		this_cpu_inc(ledger->cpu->latency[!!io->write.nr_touches]
 				[align_latency_bin(ns)]);
-	for (i = 0; i < io->nr_touches; i++) {
+	for (i = 0; i < io->write.nr_touches; i++) {
 		/* What is held is resolved with its block. */
-		if (io->touch[i].held)
+		if (io->write.touch[i].held)
 			continue;
-		ledger_book(ledger, io->touch[i].how, 1);
-		trace_align_rmw(io->at->devt, io->touch[i].part.block,
-				io->touch[i].how, 1, ns);
+		ledger_book(ledger, io->write.touch[i].how, 1);
+		trace_align_rmw(io->at->devt, io->write.touch[i].part.block,
+				io->write.touch[i].how, 1, ns);
 	}
 }

@@ -331,19 +331,14 @@ struct align_pin {
 };
 
 /**
- * struct align_io - per-bio data of a bio that the target maps
- * @at: the target
- * @bio: dm's clone; its iterator is never changed
- * @change: @bio may change data, and end_io has to account for it
- * @held_flush: @bio is a flush that had to wait for held blocks
- * @job: maps @bio after the gate, or sends the run or the flush
+ * struct align_write - a write, discard or write-zeroes on its way
  * @start_ns: time of arrival
- * @entered: @bio has a reference on the gate
- * @counted: the ledger has counted @bio
- * @engine: delay->writes has counted @bio
+ * @entered: the bio has a reference on the gate
+ * @counted: the ledger has counted the bio
+ * @engine: delay->writes has counted the bio
  * @in_range: @range is registered
  * @may_hold: the touches may be acknowledged when copied
- * @split_up: @bio went down in parts, and not itself
+ * @split_up: the bio went down in parts, and not itself
  * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
@@ -357,19 +352,77 @@ struct align_pin {
  * @pieces: requests of the run that have not ended, one of them the sender's
  * @run_sector: where the next piece of the run starts
  * @run_left: sectors of the run not yet sent
- * @run_iter: the bytes of @run_left in @bio
+ * @run_iter: the bytes of @run_left in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
  * @nr_joined: number of blocks in @joined
  * @joined_bio: the request of the blocks in @joined and the first piece
- * @joined_iter: the bytes of the first piece in @bio
+ * @joined_iter: the bytes of the first piece in the bio
  * @apart: resends blocks and piece one by one, if @joined_bio failed
  * @run: the last piece of the run, so that sending it needs no memory
  * @touch: the partial touches
- * @waiter: the waiter of a flush
- * @read_iter: the bytes of a read in @bio
- * @nr_pins: number of held blocks that a read covers
+ */
+struct align_write {
+	u64 start_ns;
+	bool entered;
+	bool counted;
+	bool engine;
+	bool in_range;
+	bool may_hold;
+	bool split_up;
+	unsigned int nr_touches;
+	atomic_t parts;
+	blk_status_t status;
+	int drops;
+	struct shard_span span;
+	struct align_range range[2];
+	atomic_t blockers;
+	u64 start;
+	u64 end;
+	atomic_t pieces;
+	sector_t run_sector;
+	sector_t run_left;
+	struct bvec_iter run_iter;
+	struct list_head joined;
+	unsigned int nr_joined;
+	struct bio *joined_bio;
+	struct bvec_iter joined_iter;
+	struct align_job apart;
+	struct bio run;
+	struct align_touch touch[ALIGN_MAX_TOUCHES];
+};
+
+/**
+ * struct align_flush - a flush
+ * @waiter: waits for what was held when the flush came
+ */
+struct align_flush {
+	struct align_waiter waiter;
+};
+
+/**
+ * struct align_read - a read of a target that holds something
+ * @iter: the bytes of the read in the bio
+ * @nr_pins: number of held blocks that it covers
  * @pins: the pins of these blocks: @few_pins, or allocated
  * @few_pins: room for the pins of most reads
+ */
+struct align_read {
+	struct bvec_iter iter;
+	unsigned int nr_pins;
+	struct align_pin *pins;
+	struct align_pin few_pins[ALIGN_FEW_PINS];
+};
+
+/**
+ * struct align_io - per-bio data of a bio that the target maps
+ * @at: the target
+ * @bio: dm's clone; its iterator is never changed
+ * @change: @bio may change data, and end_io has to account for it
+ * @held_flush: @bio is a flush that had to wait for held blocks
+ * @job: maps @bio after the gate, or sends the run or the flush
+ * @write: if @change
+ * @flush: if @held_flush
+ * @read: of others
  */
 struct align_io {
 	struct align_target *at;
@@ -378,42 +431,9 @@ struct align_io {
 	bool held_flush;
 	struct align_job job;
 	union {
-		struct {
-			u64 start_ns;
-			bool entered;
-			bool counted;
-			bool engine;
-			bool in_range;
-			bool may_hold;
-			bool split_up;
-			unsigned int nr_touches;
-			atomic_t parts;
-			blk_status_t status;
-			int drops;
-			struct shard_span span;
-			struct align_range range[2];
-			atomic_t blockers;
-			u64 start;
-			u64 end;
-			atomic_t pieces;
-			sector_t run_sector;
-			sector_t run_left;
-			struct bvec_iter run_iter;
-			struct list_head joined;
-			unsigned int nr_joined;
-			struct bio *joined_bio;
-			struct bvec_iter joined_iter;
-			struct align_job apart;
-			struct bio run;
-			struct align_touch touch[ALIGN_MAX_TOUCHES];
-		};
-		struct align_waiter waiter;
-		struct {
-			struct bvec_iter read_iter;
-			unsigned int nr_pins;
-			struct align_pin *pins;
-			struct align_pin few_pins[ALIGN_FEW_PINS];
-		};
+		struct align_write write;
+		struct align_flush flush;
+		struct align_read read;
 	};
 };
 

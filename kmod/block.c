@@ -148,7 +148,7 @@ static bool blocks_take_place(struct align_blocks *blocks)
 
 /*
  * Reserve a slot for a block of @shard. If none is free, evict a known block of
- * this shard, or of one whose lock is free. The locks of io->span are held.
+ * this shard, or of one whose lock is free. The locks of io->write.span are held.
  */
 bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 {
@@ -163,7 +163,7 @@ bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 			return true;
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		struct align_shard *other = &blocks->shard[i];
-		bool locked = shard_in_span(&io->span, i);
+		bool locked = shard_in_span(&io->write.span, i);
 		bool taken = false;
 
 		/* Never waits, so the order of the shards does not matter. */

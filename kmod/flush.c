@@ -8,7 +8,7 @@ static void flush_job(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, job);
 
-	if (io->waiter.failed) {
+	if (io->flush.waiter.failed) {
 		ledger_inc(io->at->ledger, flushes_failed);
 		bio_io_error(io->bio);
 		return;
@@ -26,7 +26,7 @@ static void flush_job(struct align_job *job)
 
 static void flush_go(struct align_waiter *waiter)
 {
-	struct align_io *io = container_of(waiter, struct align_io, waiter);
+	struct align_io *io = container_of(waiter, struct align_io, flush.waiter);
 
 	job_queue(&io->at->engine.jobs, &io->job);
 }
@@ -46,7 +46,7 @@ int hold_map_flush(struct align_io *io)
 	unsigned long flags;
 
 	job_init(&io->job, flush_job);
-	io->waiter.done = flush_go;
+	io->flush.waiter.done = flush_go;
 	spin_lock_irqsave(&held->lock, flags);
 	if (!held->nr) {
 		spin_unlock_irqrestore(&held->lock, flags);
@@ -54,7 +54,7 @@ int hold_map_flush(struct align_io *io)
 	}
 	io->held_flush = true;
 	held->nr_flushes++;
-	hold_wait(io->at, &io->waiter);
+	hold_wait(io->at, &io->flush.waiter);
 	/* A frozen target sends nothing: fail the pending waiters. */
 	if (hold_is_frozen(held))
 		hold_fail_waiters(held);

@@ -52,7 +52,7 @@ int gate_enter(struct align_gate *gate, struct align_io *io)
 			 * the mode that was set before is seen after.
 			 */
 			smp_rmb();
-			io->entered = true;
+			io->write.entered = true;
 			return 0;
 		}
 		if (io->bio->bi_opf & REQ_NOWAIT)

@@ -179,7 +179,7 @@ static bool hold_begin(struct align_block *block,
 	spin_unlock(&held->lock);
 	if (!holding)
 		return false;
-	block->held_ns = touch->io->start_ns;
+	block->held_ns = touch->io->write.start_ns;
 	block->since = jiffies;
 	list_add_tail(&block->by_age, &block_shard(block)->by_age);
 	ledger_inc(at->ledger, held_blocks);
@@ -409,7 +409,7 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 	struct align_touch *touch;
 	u32 from, to;
 
-	align_overlap(&at->geometry, block->number, io->start, io->end, &from,
+	align_overlap(&at->geometry, block->number, io->write.start, io->write.end, &from,
 		      &to);
 	if (bio_op(io->bio) == REQ_OP_DISCARD &&
 	    (!block->failed || to - from < align_block_sectors(&at->geometry)))
@@ -635,10 +635,10 @@ bool hold_was_dropped(const struct align_io *io)
 {
 	unsigned int i;
 
-	for (i = 0; i < io->nr_touches; i++)
-		if (io->touch[i].held)
+	for (i = 0; i < io->write.nr_touches; i++)
+		if (io->write.touch[i].held)
 			/* A drop of its block came behind the read of @drops. */
-			return atomic_read(&io->at->engine.held.drops) != io->drops;
+			return atomic_read(&io->at->engine.held.drops) != io->write.drops;
 	return false;
 }
 

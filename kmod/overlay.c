@@ -70,17 +70,17 @@ static void block_copy_to_read(const struct align_io *io,
 {
 	struct align_target *at = io->at;
 	u64 first = align_block_start(&at->geometry, block->number);
-	u64 start = io->read_iter.bi_sector;
+	u64 start = io->read.iter.bi_sector;
 	unsigned int sector;
 	u32 from, to;
 
 	align_overlap(&at->geometry, block->number, start,
-		      start + (io->read_iter.bi_size >> SECTOR_SHIFT), &from,
+		      start + (io->read.iter.bi_size >> SECTOR_SHIFT), &from,
 		      &to);
 	for (sector = find_next_bit(sectors, to, from); sector < to;
 	     sector = find_next_bit(sectors, to, sector + 1)) {
 		unsigned int byte = sector << SECTOR_SHIFT;
-		struct bvec_iter iter = io->read_iter;
+		struct bvec_iter iter = io->read.iter;
 		struct bio_vec bv;
 
 		bio_advance_iter(io->bio, &iter,
@@ -112,8 +112,8 @@ static void pins_end(struct align_io *io, bool ok)
 	unsigned long flags;
 	unsigned int i;
 
-	for (i = 0; i < io->nr_pins; i++) {
-		struct align_pin *pin = &io->pins[i];
+	for (i = 0; i < io->read.nr_pins; i++) {
+		struct align_pin *pin = &io->read.pins[i];
 		struct align_shard *shard = block_shard(pin->block);
 
 		spin_lock_irqsave(&shard->lock, flags);
@@ -122,17 +122,17 @@ static void pins_end(struct align_io *io, bool ok)
 		unpin(pin->block);
 		spin_unlock_irqrestore(&shard->lock, flags);
 	}
-	if (io->pins != io->few_pins)
-		kfree(io->pins);
-	io->nr_pins = 0;
+	if (io->read.pins != io->read.few_pins)
+		kfree(io->read.pins);
+	io->read.nr_pins = 0;
 }
 
 /* Overlay a read with all that is held at this moment. */
 static void overlay_held(const struct align_io *io)
 {
 	struct align_target *at = io->at;
-	u64 start = io->read_iter.bi_sector;
-	u64 end = start + (io->read_iter.bi_size >> SECTOR_SHIFT);
+	u64 start = io->read.iter.bi_sector;
+	u64 end = start + (io->read.iter.bi_size >> SECTOR_SHIFT);
 	u64 first = align_block_of(&at->geometry, start);
 	struct shard_span span =
 		shard_span(at, first, align_block_of(&at->geometry, end - 1));
@@ -193,10 +193,10 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 			       *stop);
 	     block;
 	     block = next_held(at, block_following(block), start, *stop)) {
-		struct align_pin *pin = &io->pins[io->nr_pins];
+		struct align_pin *pin = &io->read.pins[io->read.nr_pins];
 		u32 from, to;
 
-		if (io->nr_pins == room) {
+		if (io->read.nr_pins == room) {
 			*stop = align_block_start(&at->geometry, block->number);
 			break;
 		}
@@ -207,7 +207,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 		for (; from < to; from++)
 			sectors += test_bit(from, pin->kept);
 		block->pins++;
-		io->nr_pins++;
+		io->read.nr_pins++;
 	}
 	return sectors;
 }
@@ -235,7 +235,7 @@ int overlay_map_read(struct align_io *io)
 	u32 sectors = 0;
 	u64 stop = end;
 
-	io->pins = io->few_pins;
+	io->read.pins = io->read.few_pins;
 	span_lock(at, &span, &flags);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
@@ -245,7 +245,7 @@ int overlay_map_read(struct align_io *io)
 			kmalloc_array(nr, sizeof(*pins), BUFFER_GFP);
 
 		if (pins) {
-			io->pins = pins;
+			io->read.pins = pins;
 		} else {
 			/* In one shard, so that they come in order. */
 			nr = ALIGN_FEW_PINS;
@@ -264,8 +264,8 @@ int overlay_map_read(struct align_io *io)
 		ledger_inc(at->ledger, reads);
 	ledger_add(at->ledger, read_bytes, (stop - start) << SECTOR_SHIFT);
 	/* The memory of the rest is not this bio's. */
-	io->read_iter = bio->bi_iter;
-	if (!io->nr_pins)
+	io->read.iter = bio->bi_iter;
+	if (!io->read.nr_pins)
 		return DM_MAPIO_REMAPPED;
 	ledger_inc(at->ledger, reads_overlaid);
 	if (sectors < stop - start)
@@ -283,7 +283,7 @@ int overlay_map_read(struct align_io *io)
  */
 void overlay_end_read(struct align_io *io, bool ok)
 {
-	if (io->nr_pins)
+	if (io->read.nr_pins)
 		pins_end(io, ok);
 	if (ok && atomic_read(&io->at->engine.blocks.nr_over))
 		overlay_held(io);

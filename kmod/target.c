@@ -392,11 +392,11 @@ static int map_change(struct align_io *io)
 		ledger_add(at->ledger, sent_block_bytes,
 			   align_blocks_bytes(g, split.first_block,
 					      split.last_block));
-	io->nr_touches = split.nr_touches;
+	io->write.nr_touches = split.nr_touches;
 	for (i = 0; i < split.nr_touches; i++) {
-		io->touch[i].part = split.touch[i];
-		io->touch[i].how = RMW_DRIVE_REPORT;
-		io->touch[i].held = false;
+		io->write.touch[i].part = split.touch[i];
+		io->write.touch[i].how = RMW_DRIVE_REPORT;
+		io->write.touch[i].held = false;
 	}
 	return DM_MAPIO_REMAPPED;
 }
@@ -417,8 +417,8 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	case REQ_OP_READ:
 		io->at = at;
 		io->bio = bio;
-		io->nr_pins = 0;
-		io->read_iter = bio->bi_iter;
+		io->read.nr_pins = 0;
+		io->read.iter = bio->bi_iter;
 		if (READ_ONCE(at->engine.held.nr) ||
 		    atomic_read(&at->engine.blocks.nr_shown))
 			return overlay_map_read(io);
@@ -452,13 +452,13 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 
 	io->at = at;
 	io->bio = bio;
-	io->start_ns = ktime_get_ns();
+	io->write.start_ns = ktime_get_ns();
 	io->change = true;
-	io->entered = false;
-	io->counted = false;
-	io->engine = false;
-	io->in_range = false;
-	io->nr_touches = 0;
+	io->write.entered = false;
+	io->write.counted = false;
+	io->write.engine = false;
+	io->write.in_range = false;
+	io->write.nr_touches = 0;
 	return map_change(io);
 }
 
@@ -475,15 +475,15 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 		return DM_ENDIO_DONE;
 	}
 	/* A range that went down in pieces has ended before. */
-	if (io->in_range)
+	if (io->write.in_range)
 		blocks_end_range(io, !*error);
-	if (io->engine) {
+	if (io->write.engine) {
 		atomic_dec(&io->at->engine.delay.writes);
 		delay_hurry(&io->at->engine.delay);
 	}
-	if (io->counted)
+	if (io->write.counted)
 		align_io_resolve(io);
-	if (io->entered)
+	if (io->write.entered)
 		gate_leave(&io->at->gate);
 	return DM_ENDIO_DONE;
 }

@@ -222,7 +222,7 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 {
 	struct align_target *at = block->single.at;
 	bool rests = block->state == BLOCK_IS_HELD;
-	bool hold = touch->io->may_hold && !block->failed &&
+	bool hold = touch->io->write.may_hold && !block->failed &&
 		    hold_touch(block, touch);
 
 	if (hold) {
@@ -422,13 +422,13 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 	bool seen = io->bio->bi_opf & REQ_NOWAIT;
 	struct align_block *block, *next;
 
-	for (block = block_at_or_above(shard, io->range[0].first);
-	     block && block->number <= io->range[0].last; block = next) {
+	for (block = block_at_or_above(shard, io->write.range[0].first);
+	     block && block->number <= io->write.range[0].last; block = next) {
 		next = block_following(block);
 		if (block_holds_up(block, seen) ||
 		    block_goes_first(block, op)) {
 			block->waiting++;
-			atomic_inc(&io->blockers);
+			atomic_inc(&io->write.blockers);
 			if (block->state == BLOCK_IS_HELD)
 				hold_hurry(block);
 		} else if (block->state == BLOCK_IS_KNOWN) {
@@ -452,16 +452,16 @@ static void range_place(struct align_io *io, const struct shard_span *span,
 	struct align_blocks *blocks = &io->at->engine.blocks;
 
 	if (span->all) {
-		place(&io->range[0], &blocks->long_ranges);
+		place(&io->write.range[0], &blocks->long_ranges);
 		return;
 	}
-	place(&io->range[0], &blocks->shard[span->first].ranges);
+	place(&io->write.range[0], &blocks->shard[span->first].ranges);
 	if (span->second != span->first)
-		place(&io->range[1], &blocks->shard[span->second].ranges);
+		place(&io->write.range[1], &blocks->shard[span->second].ranges);
 }
 
 /**
- * blocks_add_range - register io->range
+ * blocks_add_range - register io->write.range
  * @io: the write, with the blocks in its range[0] and the sectors filled in
  *
  * Called with the locks of the blocks' shards held. A REQ_NOWAIT write comes here
@@ -472,19 +472,19 @@ static void range_place(struct align_io *io, const struct shard_span *span,
 bool blocks_add_range(struct align_io *io)
 {
 	struct align_target *at = io->at;
-	struct shard_span span = shard_span(at, io->range[0].first,
-					    io->range[0].last);
+	struct shard_span span = shard_span(at, io->write.range[0].first,
+					    io->write.range[0].last);
 	unsigned int i;
 
-	atomic_set(&io->blockers, 0);
+	atomic_set(&io->write.blockers, 0);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
 		shard_add_range(&at->engine.blocks.shard[i], io);
-	io->range[0].io = io;
-	io->range[1] = io->range[0];
+	io->write.range[0].io = io;
+	io->write.range[1] = io->write.range[0];
 	range_place(io, &span, range_insert);
-	io->in_range = true;
-	return !atomic_read(&io->blockers);
+	io->write.in_range = true;
+	return !atomic_read(&io->write.blockers);
 }
 
 /* Go on with a block in WAIT whose last range has ended. Lock held. */
@@ -510,8 +510,8 @@ static void shard_end_range(struct align_shard *shard, struct align_io *io,
 {
 	struct align_block *block, *next;
 
-	for (block = block_at_or_above(shard, io->range[0].first);
-	     block && block->number <= io->range[0].last; block = next) {
+	for (block = block_at_or_above(shard, io->write.range[0].first);
+	     block && block->number <= io->write.range[0].last; block = next) {
 		next = block_following(block);
 		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
 		if (ok && block->held)
@@ -529,14 +529,14 @@ static void shard_end_range(struct align_shard *shard, struct align_io *io,
 void blocks_end_range(struct align_io *io, bool ok)
 {
 	struct align_target *at = io->at;
-	struct shard_span span = shard_span(at, io->range[0].first,
-					    io->range[0].last);
+	struct shard_span span = shard_span(at, io->write.range[0].first,
+					    io->write.range[0].last);
 	unsigned long flags;
 	unsigned int i;
 
 	span_lock(at, &span, &flags);
 	range_place(io, &span, range_remove);
-	io->in_range = false;
+	io->write.in_range = false;
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
 		shard_end_range(&at->engine.blocks.shard[i], io, ok);
@@ -551,7 +551,7 @@ static void block_let_through(struct align_block *block,
 
 	for (range = range_first(ranges, block->number); range;
 	     range = range_next(range, block->number))
-		if (atomic_dec_and_test(&range->io->blockers))
+		if (atomic_dec_and_test(&range->io->write.blockers))
 			job_queue(&block->single.at->engine.jobs,
 				  &range->io->job);
 }

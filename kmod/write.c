@@ -21,8 +21,8 @@
 
 static void run_put_piece(struct align_io *io)
 {
-	if (atomic_dec_and_test(&io->pieces)) {
-		blocks_end_range(io, !io->status);
+	if (atomic_dec_and_test(&io->write.pieces)) {
+		blocks_end_range(io, !io->write.status);
 		align_io_put(io, BLK_STS_OK);
 	}
 }
@@ -32,8 +32,8 @@ static void run_end_piece(struct bio *bio)
 	struct align_io *io = bio->bi_private;
 
 	if (bio->bi_status)
-		cmpxchg(&io->status, BLK_STS_OK, bio->bi_status);
-	if (bio == &io->run)
+		cmpxchg(&io->write.status, BLK_STS_OK, bio->bi_status);
+	if (bio == &io->write.run)
 		bio_uninit(bio);
 	else
 		bio_put(bio);
@@ -46,7 +46,7 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 	struct bvec_iter iter;
 	struct bio_vec bv;
 
-	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
+	__bio_for_each_bvec(bv, io->bio, iter, io->write.joined_iter)
 		__bio_add_page(bio, bv.bv_page, bv.bv_len, bv.bv_offset);
 	bio->bi_ioprio = io->bio->bi_ioprio;
 	align_set_placement(bio, align_placement(io->bio));
@@ -57,17 +57,17 @@ static void joined_add_piece(const struct align_io *io, struct bio *bio)
 /* The joined request failed: resend its parts one by one to find the bad. */
 static void joined_send_apart(struct align_job *job)
 {
-	struct align_io *io = container_of(job, struct align_io, apart);
-	struct bio *bio = io->joined_bio;
+	struct align_io *io = container_of(job, struct align_io, write.apart);
+	struct bio *bio = io->write.joined_bio;
 	struct align_block *block, *tmp;
 
-	list_for_each_entry_safe(block, tmp, &io->joined, list) {
+	list_for_each_entry_safe(block, tmp, &io->write.joined, list) {
 		list_del_init(&block->list);
 		block_write(block);
 	}
 	bio_reset(bio, io->at->dev->bdev,
 		  io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS);
-	bio->bi_iter.bi_sector = io->joined_iter.bi_sector;
+	bio->bi_iter.bi_sector = io->write.joined_iter.bi_sector;
 	joined_add_piece(io, bio);
 	bio->bi_end_io = run_end_piece;
 	submit_bio_noacct(bio);
@@ -79,12 +79,12 @@ static void joined_end(struct bio *bio)
 	struct align_block *block, *tmp;
 
 	if (bio->bi_status) {
-		job_init(&io->apart, joined_send_apart);
-		job_queue(&io->at->engine.jobs, &io->apart);
+		job_init(&io->write.apart, joined_send_apart);
+		job_queue(&io->at->engine.jobs, &io->write.apart);
 		return;
 	}
 	bio_put(bio);
-	list_for_each_entry_safe(block, tmp, &io->joined, list) {
+	list_for_each_entry_safe(block, tmp, &io->write.joined, list) {
 		list_del_init(&block->list);
 		block_served(block, BLK_STS_OK);
 	}
@@ -92,15 +92,15 @@ static void joined_end(struct bio *bio)
 }
 
 /*
- * Make io->joined_bio, for blocks that are complete and the first piece of the
+ * Make io->write.joined_bio, for blocks that are complete and the first piece of the
  * run behind them. Return: sectors of that piece, or 0 if that is not possible;
  * then the blocks go without it.
  */
 static sector_t joined_new(struct align_io *io)
 {
 	struct align_target *at = io->at;
-	u32 sectors = io->nr_joined * align_block_sectors(&at->geometry);
-	unsigned int nr = io->nr_joined * buffer_nr_vecs(at);
+	u32 sectors = io->write.nr_joined * align_block_sectors(&at->geometry);
+	unsigned int nr = io->write.nr_joined * buffer_nr_vecs(at);
 	unsigned int bytes = 0;
 	struct align_block *block;
 	struct bvec_iter iter;
@@ -109,24 +109,24 @@ static sector_t joined_new(struct align_io *io)
 	bool held = false;
 	sector_t n;
 
-	n = align_cut(&at->geometry, io->run_sector,
-		      run_fit(io, io->run_sector, io->run_iter, io->nr_joined),
-		      io->run_left);
-	io->joined_iter = io->run_iter;
-	io->joined_iter.bi_sector = io->run_sector;
-	io->joined_iter.bi_size = n << SECTOR_SHIFT;
-	__bio_for_each_bvec(bv, io->bio, iter, io->joined_iter)
+	n = align_cut(&at->geometry, io->write.run_sector,
+		      run_fit(io, io->write.run_sector, io->write.run_iter, io->write.nr_joined),
+		      io->write.run_left);
+	io->write.joined_iter = io->write.run_iter;
+	io->write.joined_iter.bi_sector = io->write.run_sector;
+	io->write.joined_iter.bi_size = n << SECTOR_SHIFT;
+	__bio_for_each_bvec(bv, io->bio, iter, io->write.joined_iter)
 		nr++;
 	if (n && nr <= BIO_MAX_VECS)
 		bio = bio_alloc_bioset(at->dev->bdev, nr,
 				       io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS,
 				       GFP_NOWAIT, &at->joined);
 	if (!bio) {
-		runs_write(at, &io->joined, io->nr_joined);
-		io->nr_joined = 0;
+		runs_write(at, &io->write.joined, io->write.nr_joined);
+		io->write.nr_joined = 0;
 		return 0;
 	}
-	list_for_each_entry(block, &io->joined, list) {
+	list_for_each_entry(block, &io->write.joined, list) {
 		bio->bi_opf |= block_patch(block);
 		bytes += block_sent_bytes(block);
 		held |= block->held;
@@ -136,10 +136,10 @@ static sector_t joined_new(struct align_io *io)
 	joined_add_piece(io, bio);
 	if (held)
 		bio_on_nobodys_account(bio);
-	bio->bi_iter.bi_sector = io->run_sector - sectors;
+	bio->bi_iter.bi_sector = io->write.run_sector - sectors;
 	bio->bi_end_io = joined_end;
-	io->joined_bio = bio;
-	ledger_add(at->ledger, pad_writes, io->nr_joined);
+	io->write.joined_bio = bio;
+	ledger_add(at->ledger, pad_writes, io->write.nr_joined);
 	ledger_add(at->ledger, sent_block_bytes, bytes);
 	return n;
 }
@@ -152,21 +152,21 @@ static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 	if (!last)
 		return bio_alloc_clone(at->dev->bdev, io->bio, gfp,
 				       &at->pieces);
-	return bio_init_clone(at->dev->bdev, &io->run, io->bio, gfp) ?
-		NULL : &io->run;
+	return bio_init_clone(at->dev->bdev, &io->write.run, io->bio, gfp) ?
+		NULL : &io->write.run;
 }
 
 /* Advance a run by @n sectors, about to be sent. Return: they are its last. */
 static bool run_advance(struct align_io *io, sector_t n)
 {
-	bool last = n == io->run_left;
+	bool last = n == io->write.run_left;
 
 	if (!last)
 		ledger_inc(io->at->ledger, cuts);
-	io->run_sector += n;
-	io->run_left -= n;
-	bio_advance_iter(io->bio, &io->run_iter, n << SECTOR_SHIFT);
-	atomic_inc(&io->pieces);
+	io->write.run_sector += n;
+	io->write.run_left -= n;
+	bio_advance_iter(io->bio, &io->write.run_iter, n << SECTOR_SHIFT);
+	atomic_inc(&io->write.pieces);
 	return last;
 }
 
@@ -183,13 +183,13 @@ static sector_t run_uncut(const struct align_io *io)
 
 	if (align_io_is_zeroes(io)) {
 		ledger_add(at->ledger, uncut,
-			   align_block_bytes(g, io->run_sector, io->run_left) >>
+			   align_block_bytes(g, io->write.run_sector, io->write.run_left) >>
 			   (g->block_shift + SECTOR_SHIFT));
-		return io->run_left;
+		return io->write.run_left;
 	}
 	ledger_inc(at->ledger, uncut);
-	n = align_block_sectors(g) - align_sector_in_block(g, io->run_sector);
-	return min(n, io->run_left);
+	n = align_block_sectors(g) - align_sector_in_block(g, io->write.run_sector);
+	return min(n, io->write.run_left);
 }
 
 /*
@@ -203,17 +203,17 @@ static void run_send(struct align_io *io, gfp_t gfp)
 	unsigned int pieces = 0;
 	bool last = false;
 
-	if (io->nr_joined && !io->joined_bio) {
+	if (io->write.nr_joined && !io->write.joined_bio) {
 		sector_t n = joined_new(io);
 
 		if (n) {
 			last = run_advance(io, n);
-			submit_bio_noacct(io->joined_bio);
+			submit_bio_noacct(io->write.joined_bio);
 		}
 	}
 	while (!last) {
-		sector_t left = io->run_left;
-		sector_t n = run_cut(io, io->run_sector, io->run_iter);
+		sector_t left = io->write.run_left;
+		sector_t n = run_cut(io, io->write.run_sector, io->write.run_iter);
 		struct bio *bio = NULL;
 
 		if (!n)
@@ -226,8 +226,8 @@ static void run_send(struct align_io *io, gfp_t gfp)
 			return;
 		}
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
-		bio->bi_iter = io->run_iter;
-		bio->bi_iter.bi_sector = io->run_sector;
+		bio->bi_iter = io->write.run_iter;
+		bio->bi_iter.bi_sector = io->write.run_sector;
 		bio->bi_iter.bi_size = n << SECTOR_SHIFT;
 		bio->bi_private = io;
 		bio->bi_end_io = run_end_piece;
@@ -244,7 +244,7 @@ static void range_job(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, job);
 
-	if (io->split_up)
+	if (io->write.split_up)
 		run_send(io, GFP_NOIO);
 	else
 		dm_submit_bio_remap(io->bio, NULL);
@@ -310,6 +310,7 @@ int align_engine_map(struct align_io *io)
 {
 	struct align_target *at = io->at;
 	const struct align_geometry *g = &at->geometry;
+	struct align_write *w = &io->write;
 	struct bio *bio = io->bio;
 	sector_t start = bio->bi_iter.bi_sector;
 	sector_t end = bio_end_sector(bio);
@@ -347,21 +348,21 @@ int align_engine_map(struct align_io *io)
 				    align_block_of(g, split.run_start +
 						   split.run_sectors - 1));
 
-	io->nr_touches = split.nr_touches;
-	io->may_hold = split.nr_touches &&
+	w->nr_touches = split.nr_touches;
+	w->may_hold = split.nr_touches &&
 		       READ_ONCE(at->mode) == ALIGN_COALESCE &&
 		       hold_allowed(at, bio);
-	io->engine = true;
+	w->engine = true;
 	atomic_inc(&at->engine.delay.writes);
-	INIT_LIST_HEAD(&io->joined);
-	io->nr_joined = 0;
-	io->joined_bio = NULL;
-	io->status = BLK_STS_OK;
-	atomic_set(&io->parts, 1);
-	atomic_set(&io->pieces, 1);
+	INIT_LIST_HEAD(&w->joined);
+	w->nr_joined = 0;
+	w->joined_bio = NULL;
+	w->status = BLK_STS_OK;
+	atomic_set(&w->parts, 1);
+	atomic_set(&w->pieces, 1);
 	job_init(&io->job, range_job);
 	for (i = 0; i < split.nr_touches; i++) {
-		struct align_touch *touch = &io->touch[i];
+		struct align_touch *touch = &w->touch[i];
 		sector_t sector = start;
 
 		touch->io = io;
@@ -380,9 +381,9 @@ int align_engine_map(struct align_io *io)
 
 	/* Used after the write may have ended. */
 	span = shard_span(at, split.first_block, split.last_block);
-	io->span = span;
+	w->span = span;
 	span_lock(at, &span, &flags);
-	io->drops = atomic_read(&at->engine.held.drops);
+	w->drops = atomic_read(&at->engine.held.drops);
 	if (nowait) {
 		if (blocks_would_wait(at, bio_op(bio), split.first_block,
 				      split.last_block)) {
@@ -393,7 +394,7 @@ int align_engine_map(struct align_io *io)
 	}
 	stream = split.nr_touches && continues_stream(&at->engine.streams, start, end);
 	for (i = 0; i < split.nr_touches; i++) {
-		struct align_touch *touch = &io->touch[i];
+		struct align_touch *touch = &w->touch[i];
 
 		/* Its end is inside the block: what follows may complete it. */
 		if (touch->part.first + touch->part.count <
@@ -408,7 +409,7 @@ int align_engine_map(struct align_io *io)
 		case TOUCH_REFUSED:
 			continue;
 		case TOUCH_TAKEN:
-			atomic_inc(&io->parts);
+			atomic_inc(&w->parts);
 			break;
 		case TOUCH_HELD:
 			break;
@@ -419,28 +420,28 @@ int align_engine_map(struct align_io *io)
 			end -= touch->part.count;
 		handled++;
 	}
-	io->split_up = handled || over;
+	w->split_up = handled || over;
 	if (start < end) {
-		io->run_sector = start;
-		io->run_left = end - start;
-		io->run_iter = io_iter_at(io, start, end - start);
+		w->run_sector = start;
+		w->run_left = end - start;
+		w->run_iter = io_iter_at(io, start, end - start);
 		run_first = align_block_of(g, start);
 		run_last = align_block_of(g, end - 1);
-		io->range[0].first = run_first;
-		io->range[0].last = run_last;
-		io->start = start;
-		io->end = end;
-		atomic_inc(&io->parts);
+		w->range[0].first = run_first;
+		w->range[0].last = run_last;
+		w->start = start;
+		w->end = end;
+		atomic_inc(&w->parts);
 		go = blocks_add_range(io);
 		/*
 		 * The block in front of the run, if that is complete by now.
 		 * Write-zeroes can carry nothing.
 		 */
 		if (go && !zeroes && start > bio->bi_iter.bi_sector)
-			io->nr_joined = start_take_whole(io->touch[0].block,
-							 &started, &io->joined);
-	} else if (handled == 2 && io->touch[1].held) {
-		hold_for_stream(io->touch[0].block, &started);
+			w->nr_joined = start_take_whole(w->touch[0].block,
+							&started, &w->joined);
+	} else if (handled == 2 && w->touch[1].held) {
+		hold_for_stream(w->touch[0].block, &started);
 	}
 	span_unlock(at, &span, flags);
 

@@ -12,14 +12,14 @@ BARRIERS = {
     # An opener that has seen @unflushed set, and so did not set it, is seen by who clears it.
     "node-mb": [("cache.c", "\t\tsmp_mb();\n", "")],
     # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
-    "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->parts))",
-                       "if (!atomic_add_return_relaxed(-1, &io->parts))")],
+    "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->write.parts))",
+                       "if (!atomic_add_return_relaxed(-1, &io->write.parts))")],
     # Whoever ends the last piece of a run sees the errors of the others.
-    "pieces-relaxed": [("write.c", "if (atomic_dec_and_test(&io->pieces))",
-                        "if (!atomic_add_return_relaxed(-1, &io->pieces))")],
+    "pieces-relaxed": [("write.c", "if (atomic_dec_and_test(&io->write.pieces))",
+                        "if (!atomic_add_return_relaxed(-1, &io->write.pieces))")],
     # Whoever lets a range through sees it as it was registered.
-    "blockers-relaxed": [("turn.c", "if (atomic_dec_and_test(&range->io->blockers))",
-                          "if (!atomic_add_return_relaxed(-1, &range->io->blockers))")],
+    "blockers-relaxed": [("turn.c", "if (atomic_dec_and_test(&range->io->write.blockers))",
+                          "if (!atomic_add_return_relaxed(-1, &range->io->write.blockers))")],
     # A block is counted as resting behind all that its rest does with work and timer.
     "rest-mb": [("held.c", "\tsmp_mb__before_atomic();\n", "")],
     # A block is no longer counted as resting before it holds nothing any more.

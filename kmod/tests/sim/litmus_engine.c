@@ -81,8 +81,8 @@ void litmus_engine_begin(void)
 	memset(buffer, 0, sizeof(buffer));
 	memset(copy, 0, sizeof(copy));
 	/* More parts than are ended: the write itself does not end here. */
-	atomic_set(&io.parts, 3);
-	atomic_set(&io.pieces, 2);
+	atomic_set(&io.write.parts, 3);
+	atomic_set(&io.write.pieces, 2);
 	for (i = 0; i < ARRAY_SIZE(piece); i++) {
 		piece[i] = bio_alloc(NULL, 1, REQ_OP_WRITE, GFP_KERNEL);
 		piece[i]->bi_private = &io;

@@ -31,12 +31,12 @@ static unsigned int note_ranges(struct rb_root_cached *ranges,
 	     range = range_next(range, found->number)) {
 		const struct align_io *io = range->io;
 
-		if (!io->blockers.counter)
+		if (!io->write.blockers.counter)
 			continue;
 		nr++;
 		if (found->nr_ranges < TURNS_ENTRIES)
 			found->range[found->nr_ranges++] = (struct turns_entry) {
-				io, io->start_ns, io->blockers.counter,
+				io, io->write.start_ns, io->write.blockers.counter,
 			};
 	}
 	return nr;
@@ -64,7 +64,7 @@ static void look_at(struct align_target *at, u64 number, struct turns *turns)
 	list_for_each_entry(touch, &block->touches, list)
 		if (found->nr_touches < TURNS_ENTRIES)
 			found->touch[found->nr_touches++] = (struct turns_entry) {
-				touch, touch->io->start_ns, 0,
+				touch, touch->io->write.start_ns, 0,
 			};
 	/* If more wait for something, some of them do so for other blocks only. */
 	if (block->waiting &&
@@ -105,7 +105,7 @@ static bool was_found(const struct turns_block *found,
 
 	for (i = 0; i < found->nr_touches; i++)
 		if (found->touch[i].at == touch &&
-		    found->touch[i].ns == touch->io->start_ns)
+		    found->touch[i].ns == touch->io->write.start_ns)
 			return true;
 	return false;
 }
@@ -118,8 +118,8 @@ static bool still_waits(const struct turns_block *found,
 
 	for (i = 0; i < found->nr_ranges; i++)
 		if (found->range[i].at == io &&
-		    found->range[i].ns == io->start_ns &&
-		    found->range[i].blockers == io->blockers.counter)
+		    found->range[i].ns == io->write.start_ns &&
+		    found->range[i].blockers == io->write.blockers.counter)
 			return true;
 	return false;
 }
@@ -137,7 +137,7 @@ static void check_ranges(struct rb_root_cached *ranges, const struct bio *bio,
 		if (joins && still_waits(found, io))
 			machine_fail("a touch overtakes a range that has come to block %llu before",
 				     found->number);
-		if (older && io->bio == bio && !io->blockers.counter)
+		if (older && io->bio == bio && !io->write.blockers.counter)
 			machine_fail("a range overtakes a touch that has come to block %llu before",
 				     found->number);
 	}

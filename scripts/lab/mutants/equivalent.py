@@ -65,7 +65,7 @@ EQUIVALENT: dict[str, str] = {
     "bio_set_dev(bio, at->dev->bdev);":
         "the two set fields of the bio that do not depend on each other",
     "write.c: run_uncut: ledger_inc(at->ledger, uncut); n = align_block_sectors(g) - align_sector_in_block(g, "
-    "io->run_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->run_sector); "
+    "io->write.run_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->write.run_sector); "
     "ledger_inc(at->ledger, uncut);":
         "the counter has nothing to do with @n",
     "write.c: run_send: unsigned int pieces = 0; => unsigned int pieces = 1;":
