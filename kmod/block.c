@@ -223,24 +223,28 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 	}
 }
 
-/* Evict blocks known for too long. Return: jiffies until the next is due. */
+/*
+ * Evict blocks known for too long, at most BLOCKS_BATCH. Return: jiffies until the
+ * next is due.
+ */
 static unsigned long shard_expire(struct align_shard *shard)
 {
 	unsigned long age = msecs_to_jiffies(ALIGN_KNOWN_MS);
-	unsigned long left = MAX_JIFFY_OFFSET;
-	struct align_block *block, *tmp;
-	unsigned int seen = 0;
+	unsigned long left = 0;
+	unsigned int seen;
 
 	spin_lock_irq(&shard->lock);
-	list_for_each_entry_safe(block, tmp, &shard->known, list) {
-		unsigned long end = block->since + age;
+	for (seen = 0; seen < BLOCKS_BATCH; seen++) {
+		struct align_block *block =
+			list_first_entry_or_null(&shard->known,
+						 struct align_block, list);
 
-		if (time_before(jiffies, end)) {
-			left = end - jiffies;
+		if (!block) {
+			left = MAX_JIFFY_OFFSET;
 			break;
 		}
-		if (++seen > BLOCKS_BATCH) {
-			left = 0;
+		if (time_before(jiffies, block->since + age)) {
+			left = block->since + age - jiffies;
 			break;
 		}
 		block_remove(block);
@@ -291,15 +295,47 @@ static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
 		shard_shrink(blocks, &blocks->shard[i], max);
 }
 
+/*
+ * Forget the known sectors around held ones of at most BLOCKS_BATCH blocks from
+ * @from on. Return: the number of the block behind the last one, or U64_MAX.
+ */
+static u64 shard_forget_held(struct align_shard *shard, u64 from)
+{
+	struct align_block *block;
+	unsigned int seen;
+
+	spin_lock_irq(&shard->lock);
+	block = block_at_or_above(shard, from);
+	for (seen = 0; block && seen < BLOCKS_BATCH; seen++) {
+		if (block->state == BLOCK_IS_HELD)
+			block->valid = false;
+		from = block->number + 1;
+		block = block_following(block);
+	}
+	if (seen < BLOCKS_BATCH)
+		from = U64_MAX;
+	spin_unlock_irq(&shard->lock);
+	return from;
+}
+
 /**
- * blocks_forget - evict all known blocks
+ * blocks_forget - evict all known blocks, and forget what is known of held ones
  * @at: the target
  */
 void blocks_forget(struct align_target *at)
 {
-	cancel_delayed_work_sync(&at->engine.blocks.expire);
-	blocks_shrink(&at->engine.blocks, 0);
-	hold_forget(at);
+	struct align_blocks *blocks = &at->engine.blocks;
+	unsigned int i;
+
+	cancel_delayed_work_sync(&blocks->expire);
+	blocks_shrink(blocks, 0);
+	for (i = 0; i < ALIGN_SHARDS; i++) {
+		u64 from = 0;
+
+		while ((from = shard_forget_held(&blocks->shard[i], from)) !=
+		       U64_MAX)
+			cond_resched();
+	}
 }
 
 /**

@@ -197,7 +197,6 @@ void hold_overwritten(struct align_block *block, const struct align_io *io);
 void hold_kick(struct align_target *at);
 void hold_press(struct align_target *at);
 void hold_hurry(struct align_block *block);
-void hold_forget(struct align_target *at);
 void hold_wait(struct align_target *at, struct align_waiter *waiter);
 void hold_fail_waiters(struct align_held *held);
 bool hold_is_quiet(struct align_held *held);

@@ -65,18 +65,50 @@ void delay_remove(struct align_delay *delay, struct align_block *block,
 	spin_unlock(&delay->lock);
 }
 
-/* Queue all delayed blocks for the workers. Lock held. */
-static void delay_end(struct align_delay *delay)
+/*
+ * Queue delayed blocks, as many as half of BLOCKS_BATCH: each touches its neighbour
+ * in the queue, too. Return: whether some are left.
+ */
+static bool delay_end_some(struct align_delay *delay)
 {
-	struct align_block *block, *tmp;
+	struct align_block *block;
+	unsigned int nr;
+	bool left;
 
-	list_for_each_entry_safe(block, tmp, &delay->blocks, list) {
+	spin_lock_irq(&delay->lock);
+	for (nr = min_t(unsigned int, delay->nr, BLOCKS_BATCH / 2); nr; nr--) {
+		block = list_first_entry(&delay->blocks, struct align_block,
+					 list);
 		list_del_init(&block->list);
 		block->delayed = false;
+		WRITE_ONCE(delay->nr, delay->nr - 1);
 		job_init(&block->single.job, delay->start);
 		job_queue(delay->jobs, &block->single.job);
 	}
-	WRITE_ONCE(delay->nr, 0);
+	left = delay->nr;
+	delay->over = left;
+	spin_unlock_irq(&delay->lock);
+	return left;
+}
+
+static void delay_job(struct align_job *job)
+{
+	struct align_delay *delay = container_of(job, struct align_delay, job);
+
+	while (delay_end_some(delay))
+		cond_resched();
+}
+
+/*
+ * End the delay of all blocks. There may be very many, so a worker queues them.
+ * Lock held.
+ */
+static void delay_end(struct align_delay *delay)
+{
+	if (delay->over || !delay->nr)
+		return;
+	delay->over = true;
+	job_queue(delay->jobs, &delay->job);
 }
 
 static enum hrtimer_restart delay_over(struct hrtimer *timer)
@@ -120,6 +152,7 @@ void delay_init(struct align_delay *delay, struct align_jobs *jobs,
 	INIT_LIST_HEAD(&delay->blocks);
 	delay->jobs = jobs;
 	delay->start = start;
+	job_init(&delay->job, delay_job);
 	hrtimer_setup(&delay->timer, delay_over, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL);
 }

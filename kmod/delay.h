@@ -20,6 +20,8 @@ struct align_block;
  * @blocks: blocks in COLLECT that wait for the rest of a stream
  * @nr: number of blocks in @blocks; read without the lock
  * @timer: ends the delay of all of them
+ * @job: queues them for the workers, in batches
+ * @over: @job is queued, or runs
  */
 struct align_delay {
 	struct align_jobs *jobs;
@@ -29,6 +31,8 @@ struct align_delay {
 	struct list_head blocks;
 	unsigned int nr;
 	struct hrtimer timer;
+	struct align_job job;
+	bool over;
 };
 
 void delay_init(struct align_delay *delay, struct align_jobs *jobs,

@@ -600,26 +600,6 @@ void hold_send_no_more(void)
 	WRITE_ONCE(reboot_over, true);
 }
 
-/* Forget the known sectors around held ones. */
-void hold_forget(struct align_target *at)
-{
-	unsigned int i;
-
-	for (i = 0; i < ALIGN_SHARDS; i++) {
-		struct align_shard *shard = &at->engine.blocks.shard[i];
-		struct align_block *block;
-
-		spin_lock_irq(&shard->lock);
-		list_for_each_entry(block, &shard->held, list)
-			block->valid = false;
-		list_for_each_entry(block, &shard->urgent, list)
-			block->valid = false;
-		list_for_each_entry(block, &shard->failed, list)
-			block->valid = false;
-		spin_unlock_irq(&shard->lock);
-	}
-}
-
 /**
  * hold_was_dropped - whether a write must not end well
  * @io: a write whose parts have ended

@@ -93,12 +93,12 @@ int jobs_init(struct align_jobs *jobs)
 }
 
 /**
- * jobs_exit - destroy the workqueue
- * @jobs: the queue, empty; no job comes any more
+ * jobs_exit - run what is queued, and destroy the workqueue
+ * @jobs: the queue; no job comes any more
  */
 void jobs_exit(struct align_jobs *jobs)
 {
-	WARN_ON(!list_empty(&jobs->todo));
 	destroy_workqueue(jobs->wq);
+	WARN_ON(!list_empty(&jobs->todo));
 	jobs->wq = NULL;
 }

@@ -23,19 +23,13 @@ KNOWN = {
     # Held blocks are given up, and flushes wait for each; all waiters of a target fail.
     ("hold_drop", "requests"): {"hold_settle": 350},
     ("hold_fail", "requests"): {"hold_fail_waiters": 350},
-    ("hold_forget", "blocks"): {"hold_forget": 729},
     # Runs have more than 64 blocks: where they are gathered, begun, and go on.
     ("hold_take_next", "blocks"): {"hold_is_neighbour": 130},
-    ("run_go_on", "blocks"): {"run_go_on": 128},
+    ("run_go_on", "blocks"): {"turn_after_read": 128},
     ("start_now", "blocks"): {"start_now": 188, "hold_rest": 250},
     # Reads: what they pin, and what lies between held blocks where a range is in flight over one.
     ("overlay_held", "blocks"): {"next_held": 761},
     ("overlay_map_read", "blocks"): {"next_held": 766},
-    # One more than the batch.
-    ("shard_expire", "blocks"): {"shard_expire": 65},
-    # All delayed blocks start at once.
-    ("delay_over", "blocks"): {"delay_end": 161},
-    ("delay_hurry", "blocks"): {"delay_end": 114},
 }
 
 RARE = {
@@ -47,6 +41,5 @@ RARE = {
     ("blocks_end_range", "hold_rest", "blocks"),
     ("blocks_end_range", "hold_settle", "requests"),
     ("blocks_end_range", "range_tree_iter_next", "requests"),
-    ("delay_hurry", "delay_end", "blocks"),
     ("start_now", "hold_rest", "blocks"),
 }

@@ -192,7 +192,7 @@ SCENES = {
                  "static void align_presuspend_undo(struct dm_target *ti)\n{\n"),
     "slow suspend": ("settle.c", "\twhile (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_quiet",
                      "\tif (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_quiet"),
-    "forgotten": ("block.c", "\tblocks_shrink(&at->engine.blocks, 0);\n\thold_forget(at);\n", "\tblocks_shrink(&at->engine.blocks, 0);\n"),
+    "forgotten": ("block.c", "\t\tif (block->state == BLOCK_IS_HELD)\n\t\t\tblock->valid = false;\n", ""),
     "gate": ("gate.c", "\tif (ret)\n\t\tgate->given_up = true;\n\treturn ret;\n", "\treturn 0;\n"),
     "nowait": ("turn.c", "\t\t\tif (block_holds_up(block, false) ||\n\t\t\t    block_goes_first", "\t\t\tif (block_goes_first"),
     "sleeps": ("notify.c", "static void sleep_done(struct align_waiter *waiter)\n{\n\tending_put(&endings[ALIGN_SLEEP]);\n",
