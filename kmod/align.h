@@ -20,6 +20,7 @@
 #include "ledger.h"
 #include "range.h"
 #include "spare.h"
+#include "waiter.h"
 
 #define DM_MSG_PREFIX "align"
 
@@ -101,22 +102,6 @@ struct shard_span {
 	bool all;
 };
 
-/**
- * struct align_waiter - waits until all blocks held at a moment are settled
- * @list: entry in held->waiters
- * @seq: the waiter waits for held blocks with a number up to this one
- * @left: how many of these blocks are not settled
- * @failed: one of these blocks could not be written
- * @done: called when @left is 0, under held->lock; @waiter is in no list
- */
-struct align_waiter {
-	struct list_head list;
-	u64 seq;
-	unsigned int left;
-	bool failed;
-	void (*done)(struct align_waiter *waiter);
-};
-
 /* Events that wait until no target holds anything: see notify.c. */
 enum align_ending {
 	ALIGN_REBOOT,
@@ -176,6 +161,8 @@ struct align_blocks {
  * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
  *	without the lock
  * @waiters: flushes, messages and suspends that wait for held blocks
+ * @job: ends waiters where there are very many
+ * @ending: @job is queued, or runs
  * @seq: number of the block that began to hold last
  * @empty_seq: held blocks with a number up to this one must be written; read
  *	without the lock
@@ -199,7 +186,9 @@ struct align_held {
 	bool frozen;
 	wait_queue_head_t quiet;
 	unsigned int nr_flushes;
-	struct list_head waiters;
+	struct align_waiters waiters;
+	struct align_job job;
+	bool ending;
 	u64 seq;
 	u64 empty_seq;
 	unsigned int nr;
@@ -225,7 +214,7 @@ struct align_streams {
  * @held: what is held
  * @cursor: kind and shards from which the drain takes its next block; its own
  * @streams: ends of recent writes
- * @endings: a waiter for each notifier; @left is 0 in one that does not wait
+ * @endings: a waiter for each notifier
  */
 struct align_engine {
 	struct align_jobs jobs;

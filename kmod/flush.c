@@ -54,10 +54,13 @@ int hold_map_flush(struct align_io *io)
 	}
 	io->held_flush = true;
 	held->nr_flushes++;
-	hold_wait(io->at, &io->flush.waiter);
-	/* A frozen target sends nothing: fail the pending waiters. */
-	if (hold_is_frozen(held))
-		hold_fail_waiters(held);
+	/* A frozen target sends nothing. */
+	if (hold_is_frozen(held)) {
+		io->flush.waiter.failed = true;
+		flush_go(&io->flush.waiter);
+	} else {
+		hold_wait(io->at, &io->flush.waiter);
+	}
 	spin_unlock_irqrestore(&held->lock, flags);
 	return DM_MAPIO_SUBMITTED;
 }

@@ -36,6 +36,9 @@
 #include "node.h"
 #include "trace.h"
 
+/* Waiters that end under one lock: each takes some neighbours in their tree. */
+#define WAITERS_BATCH	8
+
 /*
  * Set for good at the reboot's deadline; read under held->lock, or under that of a
  * shard. Behind it the emptying work sends nothing, and lets what waits for a held
@@ -89,24 +92,29 @@ static void hold_wake(struct align_held *held)
 		wake_up(&held->quiet);
 }
 
-/*
- * Tell the waiters that the block with number @seq is settled, or has failed
- * once more. held->lock held.
- */
-static void hold_settle(struct align_held *held, u64 seq, bool failed)
+/* End waiters whose blocks are settled; a worker ends the rest of very many. */
+static void hold_end_waiters(struct align_target *at)
 {
-	struct align_waiter *waiter, *tmp;
+	struct align_held *held = &at->engine.held;
 
-	list_for_each_entry_safe(waiter, tmp, &held->waiters, list) {
-		if (seq > waiter->seq)
-			continue;
-		if (failed)
-			waiter->failed = true;
-		if (!--waiter->left) {
-			list_del(&waiter->list);
-			waiter->done(waiter);
-		}
-	}
+	if (!waiters_end(&held->waiters, WAITERS_BATCH) || held->ending)
+		return;
+	held->ending = true;
+	job_queue(&at->engine.jobs, &held->job);
+}
+
+static void hold_waiters_job(struct align_job *job)
+{
+	struct align_held *held = container_of(job, struct align_held, job);
+	bool more;
+
+	do {
+		spin_lock_irq(&held->lock);
+		more = waiters_end(&held->waiters, WAITERS_BATCH);
+		held->ending = more;
+		spin_unlock_irq(&held->lock);
+		cond_resched();
+	} while (more);
 }
 
 /* Add @change to the number of failed blocks. held->lock held. */
@@ -175,6 +183,7 @@ static bool hold_begin(struct align_block *block,
 	if (holding) {
 		block->seq = ++held->seq;
 		WRITE_ONCE(held->nr, held->nr + 1);
+		waiters_hold(&held->waiters);
 	}
 	spin_unlock(&held->lock);
 	if (!holding)
@@ -337,7 +346,8 @@ static void hold_end(struct align_block *block)
 	if (block->failed)
 		hold_count_failed(at, -1);
 	block->failed = false;
-	hold_settle(held, block->seq, false);
+	waiters_settle(&held->waiters, block->seq);
+	hold_end_waiters(at);
 	spin_unlock(&held->lock);
 	hold_wake(held);
 }
@@ -376,14 +386,16 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
  */
 void hold_failed(struct align_block *block)
 {
-	struct align_held *held = &block->single.at->engine.held;
+	struct align_target *at = block->single.at;
+	struct align_held *held = &at->engine.held;
 
 	spin_lock(&held->lock);
-	hold_settle(held, block->seq, true);
+	waiters_fail(&held->waiters, block->seq);
+	hold_end_waiters(at);
 	/* Who waits from now on, waits for the next attempt. */
 	block->seq = ++held->seq;
 	if (!block->failed)
-		hold_count_failed(block->single.at, 1);
+		hold_count_failed(at, 1);
 	block->failed = true;
 	spin_unlock(&held->lock);
 	block->since = jiffies;
@@ -446,10 +458,7 @@ void hold_wait(struct align_target *at, struct align_waiter *waiter)
 {
 	struct align_held *held = &at->engine.held;
 
-	waiter->seq = held->seq;
-	waiter->left = held->nr;
-	waiter->failed = false;
-	list_add_tail(&waiter->list, &held->waiters);
+	waiters_add(&held->waiters, waiter, held->seq);
 	WRITE_ONCE(held->empty_seq, held->seq);
 	hold_kick(at);
 }
@@ -494,11 +503,7 @@ bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
 
 	/* Whoever completes holds the lock, and must be done with the target. */
 	spin_lock_irq(&held->lock);
-	waits = waiter->left;
-	if (waits) {
-		list_del(&waiter->list);
-		waiter->left = 0;
-	}
+	waits = waiters_remove(&held->waiters, waiter);
 	spin_unlock_irq(&held->lock);
 	return waits;
 }
@@ -562,17 +567,16 @@ bool hold_is_quiet(struct align_held *held)
 	return nr == rest;
 }
 
-/* Fail all waiters. held->lock held. */
+/* Fail all waiters. Process context. */
 void hold_fail_waiters(struct align_held *held)
 {
-	struct align_waiter *waiter, *tmp;
+	bool more;
 
-	list_for_each_entry_safe(waiter, tmp, &held->waiters, list) {
-		list_del(&waiter->list);
-		waiter->left = 0;
-		waiter->failed = true;
-		waiter->done(waiter);
-	}
+	do {
+		spin_lock_irq(&held->lock);
+		more = waiters_fail_all(&held->waiters, WAITERS_BATCH);
+		spin_unlock_irq(&held->lock);
+	} while (more);
 }
 
 /**
@@ -584,12 +588,9 @@ void hold_fail_waiters(struct align_held *held)
 unsigned int hold_fail(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;
-	unsigned int nr;
+	unsigned int nr = READ_ONCE(held->nr);
 
-	spin_lock_irq(&held->lock);
-	nr = held->nr;
 	hold_fail_waiters(held);
-	spin_unlock_irq(&held->lock);
 	hold_kick(at);
 	return nr;
 }
@@ -665,7 +666,8 @@ void held_init(struct align_target *at)
 	struct align_held *held = &at->engine.held;
 
 	spin_lock_init(&held->lock);
-	INIT_LIST_HEAD(&held->waiters);
+	waiters_init(&held->waiters);
+	job_init(&held->job, hold_waiters_job);
 	init_waitqueue_head(&held->quiet);
 	held->stopped = HOLD_STOPPED_SUSPEND;
 	INIT_WORK(&held->event, hold_event);

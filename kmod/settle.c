@@ -133,9 +133,7 @@ static void hold_freeze(struct align_target *at)
 	/* And it may have been about to take blocks. */
 	hold_wait_quiet(at);
 
-	spin_lock_irq(&held->lock);
 	hold_fail_waiters(held);
-	spin_unlock_irq(&held->lock);
 
 	/*
 	 * device-mapper has waited for flushes, but does not do so when the

@@ -13,16 +13,13 @@ KNOWN = {
     # All touches of a block are copied where a read may look.
     ("block_patch", "requests"): {"block_patch_alone": 126},
     ("block_patch", "bios"): {"buffer_copy_touch": 126},
-    # The turn of a block ends: touches of the next one, ranges that waited, flushes that waited.
-    ("block_served", "requests"): {"block_take_next": 297, "hold_settle": 395, "range_tree_iter_next": 352,
+    # The turn of a block ends: touches of the next one, ranges that waited.
+    ("block_served", "requests"): {"block_take_next": 297, "range_tree_iter_next": 352,
                                    "range_tree_subtree_search": 307},
     # A range ends at each block; a block goes back into its place in the list of held ones; touches of overwritten blocks.
     ("blocks_end_range", "blocks"): {"shard_end_range": 764, "hold_rest": 762},
-    ("blocks_end_range", "requests"): {"hold_settle": 208, "hold_overwritten": 202, "block_take_next": 126,
+    ("blocks_end_range", "requests"): {"hold_overwritten": 202, "block_take_next": 126,
                                        "range_tree_iter_next": 256},
-    # Held blocks are given up, and flushes wait for each; all waiters of a target fail.
-    ("hold_drop", "requests"): {"hold_settle": 350},
-    ("hold_fail", "requests"): {"hold_fail_waiters": 350},
     # Runs have more than 64 blocks: where they are gathered, begun, and go on.
     ("hold_take_next", "blocks"): {"hold_is_neighbour": 130},
     ("run_go_on", "blocks"): {"turn_after_read": 128},
@@ -39,7 +36,6 @@ RARE = {
     ("blocks_end_range", "block_take_next", "requests"),
     ("blocks_end_range", "hold_overwritten", "requests"),
     ("blocks_end_range", "hold_rest", "blocks"),
-    ("blocks_end_range", "hold_settle", "requests"),
     ("blocks_end_range", "range_tree_iter_next", "requests"),
     ("start_now", "hold_rest", "blocks"),
 }

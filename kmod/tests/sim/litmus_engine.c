@@ -45,7 +45,7 @@ static void holder_begin(struct holder *holder, bool failed)
 	at->ledger = &node.ledger;
 	spin_lock_init(&held->lock);
 	init_waitqueue_head(&held->quiet);
-	INIT_LIST_HEAD(&held->waiters);
+	waiters_init(&held->waiters);
 	block->single.at = at;
 	block->failed = failed;
 	block->held = 1;

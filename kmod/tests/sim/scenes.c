@@ -343,21 +343,21 @@ static void memory(void)
 
 	stage_open(2, 400, 64);
 	act_write(stage_at(4), 1);
-	of_block = atomic64_read(&stage.at->engine.engine.blocks.bytes);
+	of_block = atomic64_read(&stage.at->engine.blocks.bytes);
 	MUST_LIE(of_block, physical + sizeof(void *), physical + 4096);
 	for (i = 5; i < 7; i++)
 		act_write(stage_at(i), 1);
-	MUST(atomic64_read(&stage.at->engine.engine.blocks.bytes), 3 * of_block);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 3 * of_block);
 	stage_waits(READS);
 	flush = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
 	stage_rest_us(AT_ONCE_US);
 	must_see(0, REQ_OP_READ, stage_at(4), 3 * stage.block);
-	MUST(atomic64_read(&stage.at->engine.engine.blocks.bytes),
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes),
 	     3 * of_block + 3 * physical);
 	stage_waits(0);
 	MUST(act_wait(flush), BLK_STS_OK);
-	MUST(atomic64_read(&stage.at->engine.engine.blocks.bytes), 3 * of_block);
-	MUST(atomic64_read(&stage.at->engine.engine.blocks.bytes_high),
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 3 * of_block);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes_high),
 	     3 * of_block + 3 * physical);
 	stage_close();
 
@@ -367,7 +367,7 @@ static void memory(void)
 	act_send(REQ_OP_WRITE, stage_at(4) + 1, stage.block);
 	stage_rest_us(AT_ONCE_US);
 	must_see(0, REQ_OP_READ, stage_at(4), 2 * stage.block);
-	MUST(atomic64_read(&stage.at->engine.engine.blocks.bytes), 2 * of_block);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 2 * of_block);
 	stage_waits(0);
 	stage_close();
 }
@@ -805,7 +805,7 @@ static void slow_suspend(void)
 	shim_faults.nowait_one_in = 0;
 	MUST(answered, true);
 	MUST(answer, 0);
-	MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 0);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 	MUST(shim_md_resume(stage.md), 0);
 	stage_close();
 }
@@ -849,7 +849,7 @@ static void forgotten(void)
 							    0, 0, &forward), 1);
 	}
 	MUST(HELD, 0);
-	MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 0);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 	stage_close();
 }
 
@@ -922,12 +922,12 @@ static void sleeps(void)
 				     PM_SUSPEND_PREPARE);
 		MUST_LIE(machine_now() - began, 0, STAGE_MS);
 		MUST(HELD, 0);
-		MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 0);
+		MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 		/* With nothing to write. */
 		shim_sleep_event(i ? PM_SUSPEND_PREPARE : PM_RESTORE_PREPARE);
 		MUST_LIE(machine_now() - began, 0, 2 * STAGE_MS);
 		act_write(stage_at(40 + 4 * i), 1);
-		MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 0);
+		MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 		shim_sleep_event(PM_POST_SUSPEND);
 		MUST(stage.at->engine.held.holding, false);
 		shim_sleep_event(PM_POST_RESTORE);
@@ -1155,7 +1155,7 @@ static void border(void)
 	/* All that may be known is, behind the border. */
 	for (i = 0; i < 4; i++)
 		act_write(stage_at(at + 2 * i) + half, half);
-	MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 4);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 4);
 	act_write(stage_at(at - 4), half);
 	act_write(stage_at(at + 2), half);
 	act_write(stage_at(at - 8), half);
@@ -1164,7 +1164,7 @@ static void border(void)
 	MUST(COUNT(rmw_drive), 0);
 	MUST(COUNT(rmw_avoided_known), 1);
 	MUST(stage_message("flush", NULL), 0);
-	MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 0);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 	stage_close();
 
 	stage_open(2, 400, 64);
@@ -1243,11 +1243,11 @@ static void write_in_crowd(void *number)
 static void crowd(void)
 {
 	stage_open(2, 400, 64);
-	shim_watched = &stage.at->engine.engine.blocks.bytes;
+	shim_watched = &stage.at->engine.blocks.bytes;
 	shim_watched_most = 0;
 	for (crowd_round = 0; crowd_round < 3; crowd_round++) {
 		begin_crowd(hold_in_crowd, 4);
-		MUST(atomic64_read(&stage.at->engine.engine.blocks.bytes_high),
+		MUST(atomic64_read(&stage.at->engine.blocks.bytes_high),
 		     shim_watched_most);
 	}
 	shim_watched = NULL;
@@ -1274,12 +1274,12 @@ static void long_write(void)
 	stage_open(1, 400, 128);
 	for (i = 0; i < 50; i++)
 		act_write(stage_at(4 + 2 * i), half);
-	MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 50);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 50);
 	drive_forget_seen();
 	act_write(stage_at(4), nr * stage.block + half);
 	/* The block that it ends in is known, and so are those behind it. */
 	MUST(COUNT(rmw_avoided_known), 1);
-	MUST(atomic_read(&stage.at->engine.engine.blocks.nr), 5);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 5);
 	must_have_seen(REQ_OP_WRITE, stage_at(4), nr * stage.block);
 	must_have_seen(REQ_OP_WRITE, stage_at(4 + nr), stage.block);
 	must_see_no(2);

@@ -80,13 +80,14 @@ physical blocks. Add what it is made of:
   registered in its per-bio data, so that it allocates nothing;
 - shard: the locks of the blocks, one for every 16th region of 64 MiB;
 - spare: memory for reads of blocks that hold something;
-- trace: the events align_write and align_rmw.
+- trace: the events align_write and align_rmw;
+- waiter: who waits until all that is held at a moment is settled.
 
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
 """, driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "cache.c", "delay.c",
             "delay.h", "gate.c", "gate.h", "job.c", "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c",
-            "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h")),
+            "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h", "waiter.c", "waiter.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
@@ -130,12 +131,14 @@ device, and shows in the status line and in /sys/block/dm-N/align/.
     Patch("dm-align: add KUnit suites", """\
 Add suites for what needs no device: the arithmetic on physical blocks,
 the limits of requests and the cuts, the ledger, the decisions of the
-engine, the registered ranges, and the shards. oracle.h computes blocks
-and touches in another way, sector by sector, for the comparison.
+engine, the registered ranges, the shards and the waiters. oracle.h
+computes blocks and touches in another way, sector by sector, for the
+comparison.
 
   ./tools/testing/kunit/kunit.py run --kunitconfig=drivers/md/dm-align
 """, driver(".kunitconfig", "tests/Kconfig", "tests/Makefile", "tests/block_kunit.c", "tests/geometry_kunit.c",
-            "tests/ledger_kunit.c", "tests/limits_kunit.c", "tests/oracle.h", "tests/range_kunit.c", "tests/shard_kunit.c"), (
+            "tests/ledger_kunit.c", "tests/limits_kunit.c", "tests/oracle.h", "tests/range_kunit.c", "tests/shard_kunit.c",
+            "tests/waiter_kunit.c"), (
         (f"{DRIVER}/Kconfig", "", f'\nsource "{DRIVER}/tests/Kconfig"\n'),
         (f"{DRIVER}/Makefile", "", "\nobj-$(CONFIG_DM_ALIGN_KUNIT_TEST) += tests/\n"),
     ), (f"{DRIVER}/",)),
