@@ -151,6 +151,8 @@ struct align_blocks {
  * @work: work that writes the blocks which must not be held any longer
  * @due: timer that queues @work when a block has been held for hold_ms
  * @event: work that tells userspace when the target enters or leaves degraded
+ * @ends: work that ends waiters where there are very many; not a job, as those may
+ *	all wait for the device below
  * @said_degraded: the state that userspace was told last; @event's own
  * @lock: guards all below; taken inside a shard's
  * @holding: touches may be acknowledged when they have been copied
@@ -161,8 +163,6 @@ struct align_blocks {
  * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
  *	without the lock
  * @waiters: flushes, messages and suspends that wait for held blocks
- * @job: ends waiters where there are very many
- * @ending: @job is queued, or runs
  * @seq: number of the block that began to hold last
  * @empty_seq: held blocks with a number up to this one must be written; read
  *	without the lock
@@ -178,6 +178,7 @@ struct align_held {
 	struct work_struct work;
 	struct timer_list due;
 	struct work_struct event;
+	struct work_struct ends;
 	bool said_degraded;
 
 	spinlock_t lock;	/* guards all below */
@@ -187,8 +188,6 @@ struct align_held {
 	wait_queue_head_t quiet;
 	unsigned int nr_flushes;
 	struct align_waiters waiters;
-	struct align_job job;
-	bool ending;
 	u64 seq;
 	u64 empty_seq;
 	unsigned int nr;

@@ -230,6 +230,7 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 static unsigned long shard_expire(struct align_shard *shard)
 {
 	unsigned long age = msecs_to_jiffies(ALIGN_KNOWN_MS);
+	unsigned long now = jiffies;
 	unsigned long left = 0;
 	unsigned int seen;
 
@@ -243,8 +244,8 @@ static unsigned long shard_expire(struct align_shard *shard)
 			left = MAX_JIFFY_OFFSET;
 			break;
 		}
-		if (time_before(jiffies, block->since + age)) {
-			left = block->since + age - jiffies;
+		if (time_before(now, block->since + age)) {
+			left = block->since + age - now;
 			break;
 		}
 		block_remove(block);

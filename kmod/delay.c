@@ -33,7 +33,8 @@ bool delay_add(struct align_delay *delay, struct align_block *block,
 	if (add) {
 		list_move_tail(&block->list, &delay->blocks);
 		block->delayed = true;
-		if (!delay->nr)
+		/* While some are over, the timer is theirs, or has run out. */
+		if (delay->nr == delay->over)
 			hrtimer_start(&delay->timer,
 				      ns_to_ktime(DELAY_US * NSEC_PER_USEC),
 				      HRTIMER_MODE_REL);
@@ -60,6 +61,7 @@ void delay_remove(struct align_delay *delay, struct align_block *block,
 	if (block->delayed) {
 		block->delayed = false;
 		WRITE_ONCE(delay->nr, delay->nr - 1);
+		delay->over = min(delay->over, delay->nr);
 		list_move_tail(&block->list, started);
 	}
 	spin_unlock(&delay->lock);
@@ -76,39 +78,39 @@ static bool delay_end_some(struct align_delay *delay)
 	bool left;
 
 	spin_lock_irq(&delay->lock);
-	for (nr = min_t(unsigned int, delay->nr, BLOCKS_BATCH / 2); nr; nr--) {
+	for (nr = min_t(unsigned int, delay->over, BLOCKS_BATCH / 2); nr; nr--) {
 		block = list_first_entry(&delay->blocks, struct align_block,
 					 list);
 		list_del_init(&block->list);
 		block->delayed = false;
 		WRITE_ONCE(delay->nr, delay->nr - 1);
+		delay->over--;
 		job_init(&block->single.job, delay->start);
 		job_queue(delay->jobs, &block->single.job);
 	}
-	left = delay->nr;
-	delay->over = left;
+	left = delay->over;
 	spin_unlock_irq(&delay->lock);
 	return left;
 }
 
-static void delay_job(struct align_job *job)
+static void delay_work(struct work_struct *work)
 {
-	struct align_delay *delay = container_of(job, struct align_delay, job);
+	struct align_delay *delay =
+		container_of(work, struct align_delay, work);
 
 	while (delay_end_some(delay))
 		cond_resched();
 }
 
 /*
- * End the delay of all blocks. There may be very many, so a worker queues them.
+ * End the delay of all blocks. There may be very many, so a work queues them.
  * Lock held.
  */
 static void delay_end(struct align_delay *delay)
 {
-	if (delay->over || !delay->nr)
-		return;
-	delay->over = true;
-	job_queue(delay->jobs, &delay->job);
+	delay->over = delay->nr;
+	if (delay->over)
+		queue_work(delay->jobs->wq, &delay->work);
 }
 
 static enum hrtimer_restart delay_over(struct hrtimer *timer)
@@ -152,7 +154,7 @@ void delay_init(struct align_delay *delay, struct align_jobs *jobs,
 	INIT_LIST_HEAD(&delay->blocks);
 	delay->jobs = jobs;
 	delay->start = start;
-	job_init(&delay->job, delay_job);
+	INIT_WORK(&delay->work, delay_work);
 	hrtimer_setup(&delay->timer, delay_over, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL);
 }

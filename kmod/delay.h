@@ -20,8 +20,9 @@ struct align_block;
  * @blocks: blocks in COLLECT that wait for the rest of a stream
  * @nr: number of blocks in @blocks; read without the lock
  * @timer: ends the delay of all of them
- * @job: queues them for the workers, in batches
- * @over: @job is queued, or runs
+ * @over: so many of them, from the front, do not wait any more: a touch that completes
+ *	one of these makes it one too many, and a younger one goes with them
+ * @work: queues those for the workers, in batches
  */
 struct align_delay {
 	struct align_jobs *jobs;
@@ -31,8 +32,8 @@ struct align_delay {
 	struct list_head blocks;
 	unsigned int nr;
 	struct hrtimer timer;
-	struct align_job job;
-	bool over;
+	unsigned int over;
+	struct work_struct work;
 };
 
 void delay_init(struct align_delay *delay, struct align_jobs *jobs,

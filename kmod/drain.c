@@ -149,8 +149,9 @@ static unsigned long hold_left_of(const struct align_block *block,
 				  unsigned int ms)
 {
 	unsigned long end = block->since + msecs_to_jiffies(ms);
+	unsigned long now = jiffies;
 
-	return time_after(end, jiffies) ? end - jiffies : 0;
+	return time_after(end, now) ? end - now : 0;
 }
 
 /* Return the jiffies until a block of a shard is due, or MAX_JIFFY_OFFSET. */

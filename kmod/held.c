@@ -97,21 +97,18 @@ static void hold_end_waiters(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;
 
-	if (!waiters_end(&held->waiters, WAITERS_BATCH) || held->ending)
-		return;
-	held->ending = true;
-	job_queue(&at->engine.jobs, &held->job);
+	if (waiters_end(&held->waiters, WAITERS_BATCH))
+		queue_work(at->engine.jobs.wq, &held->ends);
 }
 
-static void hold_waiters_job(struct align_job *job)
+static void hold_ends_work(struct work_struct *work)
 {
-	struct align_held *held = container_of(job, struct align_held, job);
+	struct align_held *held = container_of(work, struct align_held, ends);
 	bool more;
 
 	do {
 		spin_lock_irq(&held->lock);
 		more = waiters_end(&held->waiters, WAITERS_BATCH);
-		held->ending = more;
 		spin_unlock_irq(&held->lock);
 		cond_resched();
 	} while (more);
@@ -503,6 +500,12 @@ bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
 
 	/* Whoever completes holds the lock, and must be done with the target. */
 	spin_lock_irq(&held->lock);
+	/* Its blocks may be settled, and the work that ends it on its way. */
+	while (waiters_end(&held->waiters, WAITERS_BATCH)) {
+		spin_unlock_irq(&held->lock);
+		cond_resched();
+		spin_lock_irq(&held->lock);
+	}
 	waits = waiters_remove(&held->waiters, waiter);
 	spin_unlock_irq(&held->lock);
 	return waits;
@@ -576,6 +579,7 @@ void hold_fail_waiters(struct align_held *held)
 		spin_lock_irq(&held->lock);
 		more = waiters_fail_all(&held->waiters, WAITERS_BATCH);
 		spin_unlock_irq(&held->lock);
+		cond_resched();
 	} while (more);
 }
 
@@ -588,11 +592,10 @@ void hold_fail_waiters(struct align_held *held)
 unsigned int hold_fail(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;
-	unsigned int nr = READ_ONCE(held->nr);
 
 	hold_fail_waiters(held);
 	hold_kick(at);
-	return nr;
+	return READ_ONCE(held->nr);
 }
 
 /* Send no held block of any target from now on: the deadline of a reboot is over. */
@@ -667,7 +670,7 @@ void held_init(struct align_target *at)
 
 	spin_lock_init(&held->lock);
 	waiters_init(&held->waiters);
-	job_init(&held->job, hold_waiters_job);
+	INIT_WORK(&held->ends, hold_ends_work);
 	init_waitqueue_head(&held->quiet);
 	held->stopped = HOLD_STOPPED_SUSPEND;
 	INIT_WORK(&held->event, hold_event);

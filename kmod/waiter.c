@@ -176,7 +176,7 @@ bool waiters_end(struct align_waiters *waiters, unsigned int most)
 }
 
 /**
- * waiters_fail_all - fail waiters, whatever they wait for
+ * waiters_fail_all - end waiters, and fail those that wait for a block
  * @waiters: the waiters
  * @most: how many
  *
@@ -189,8 +189,10 @@ bool waiters_fail_all(struct align_waiters *waiters, unsigned int most)
 	for (; waiter; waiter = waiter_first(waiters)) {
 		if (!most--)
 			return true;
+		/* What it leaves to the next one fails that, too. */
+		waiter->failed = waiter->left ||
+				 waiter->fails >= waiter->arrival;
 		waiters_remove(waiters, waiter);
-		waiter->failed = true;
 		waiter->done(waiter);
 	}
 	return false;

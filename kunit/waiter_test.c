@@ -194,9 +194,31 @@ static void all_waiters_fail_in_parts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->plain[5].done, 1U);
 }
 
+static void settled_waiters_do_not_fail(struct kunit *test)
+{
+	struct scene *s = kunit_kzalloc(test, sizeof(*s), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, s);
+	waiters_init(&s->waiters);
+	hold(s, 0);
+	for (i = 0; i < 3; i++)
+		wait(s, &s->plain[i]);
+	hold(s, 1);
+	wait(s, &s->plain[3]);
+	settle(s, 0);
+	KUNIT_EXPECT_TRUE(test, waiters_end(&s->waiters, 1));
+	KUNIT_EXPECT_FALSE(test, waiters_fail_all(&s->waiters, WAITERS));
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, s->plain[i].done, 1U);
+		KUNIT_EXPECT_EQ(test, s->plain[i].waiter.failed, i == 3);
+	}
+}
+
 static struct kunit_case waiter_cases[] = {
 	KUNIT_CASE(a_waiter_is_done_when_its_blocks_are_settled),
 	KUNIT_CASE(all_waiters_fail_in_parts),
+	KUNIT_CASE(settled_waiters_do_not_fail),
 	{}
 };
 

@@ -227,6 +227,8 @@ SCENES = {
     "long write": ("write.c", "split.run_sectors - 1));", "split.run_sectors));"),
     "batches": ("block.c", "\t\t\t\tnext = block_following(block);\n", "\t\t\t\tnext = NULL;\n"),
     "crowd": ("block.c", "\twhile (now > high &&\n", "\tif (now > high &&\n"),
+    "settled": ("waiter.c", "\t\twaiter->failed = waiter->left ||\n\t\t\t\t waiter->fails >= waiter->arrival;\n",
+                "\t\twaiter->failed = true;\n"),
     "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
     "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),

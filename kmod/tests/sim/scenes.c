@@ -1344,7 +1344,7 @@ static const struct {
 	{ "own flush", scene_own_flush }, { "many modes", scene_many_modes },
 	{ "border", border },
 	{ "long write", long_write }, { "batches", batches },
-	{ "crowd", crowd },
+	{ "crowd", crowd }, { "settled", scene_settled },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

@@ -22,6 +22,7 @@ void scene_many_modes(void);
 void scene_no_stream(void);
 void scene_own_flush(void);
 void scene_passed_over(void);
+void scene_settled(void);
 void scene_starved(void);
 void scene_zeroes(void);
 

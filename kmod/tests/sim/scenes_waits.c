@@ -328,6 +328,45 @@ void scene_many_modes(void)
 	stage_close();
 }
 
+/*
+ * Fail all waiters when the last block is settled and some are still to be ended:
+ * what hold_fail_waiters() does on another CPU, if that gets the lock next.
+ */
+static void fail_when_settled(void)
+{
+	struct align_engine *engine = &stage.at->engine;
+
+	if (engine->held.lock.owner != machine_current || engine->held.nr ||
+	    engine->jobs.lock.owner == machine_current ||
+	    !engine->held.waiters.tree.rb_leftmost)
+		return;
+	shim_unlocks = NULL;
+	waiters_fail_all(&engine->held.waiters, UINT_MAX);
+}
+
+/* Waiters whose blocks are settled do not fail when all others are made to. */
+void scene_settled(void)
+{
+	struct act *flush[12];
+	unsigned int i, failed = 0;
+
+	stage_open(2, 1000, 64);
+	act_write(stage_at(4), 1);
+	stage_waits(READS | WRITES);
+	for (i = 0; i < ARRAY_SIZE(flush); i++)
+		flush[i] = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+	stage_rest_ms(1);
+	MUST(stage.at->engine.held.nr, 1);
+	shim_unlocks = fail_when_settled;
+	stage_waits(0);
+	for (i = 0; i < ARRAY_SIZE(flush); i++)
+		failed += act_wait(flush[i]) != BLK_STS_OK;
+	MUST(!shim_unlocks, true);
+	MUST(stage.at->engine.held.nr, 0);
+	MUST(failed, 0);
+	stage_close();
+}
+
 /* Behind the deadline of a reboot, a range passes a block that a plug has kept. */
 void scene_late_plug(void)
 {
