@@ -18,6 +18,7 @@
 #include "geometry.h"
 #include "job.h"
 #include "ledger.h"
+#include "quiet.h"
 #include "range.h"
 #include "spare.h"
 #include "waiter.h"
@@ -62,6 +63,24 @@ struct align_gate {
 /* Locks of the blocks of one target; see shard.h. */
 #define ALIGN_SHARDS		16
 
+/* Areas of one shard. */
+#define ALIGN_SHARD_AREAS	(ALIGN_AREAS / ALIGN_SHARDS)
+
+/**
+ * struct align_area - the blocks of some parts of the regions of a shard
+ * @nr: number of blocks
+ * @since: time in jiffies when the last block left
+ * @drains: blocks wait until the writes have ended that were counted there
+ * @blocks: blocks in WAIT that count these writes among their blockers; some may
+ *	be left when @drains is over
+ */
+struct align_area {
+	unsigned int nr;
+	unsigned long since;
+	bool drains;
+	struct list_head blocks;
+};
+
 /**
  * struct align_shard - the blocks of some regions of the device
  * @lock: guards the fields below, the state of every block here, and every
@@ -76,6 +95,7 @@ struct align_gate {
  * @failed: blocks in HELD whose write failed
  * @by_age: blocks with held touches, in any state, in the order in which
  *	they began to hold
+ * @area: the areas of the shard
  */
 struct align_shard {
 	spinlock_t lock;	/* guards all below, blocks and ranges */
@@ -86,6 +106,7 @@ struct align_shard {
 	struct list_head urgent;
 	struct list_head failed;
 	struct list_head by_age;
+	struct align_area area[ALIGN_SHARD_AREAS];
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -124,7 +145,8 @@ enum align_ending {
  * @max: limit of @nr; read without a lock
  * @bytes: memory of blocks and runs of blocks
  * @bytes_high: high-water mark of @bytes
- * @expire: work that evicts blocks which have been known for too long
+ * @expire: work that evicts blocks which have been known for too long, and makes
+ *	areas quiet that have had no block for a while
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
  */
@@ -209,6 +231,7 @@ struct align_streams {
  * @jobs: steps that an interrupt or a full stack cannot take
  * @spare: memory for reads of blocks that hold something
  * @delay: blocks that wait a moment for the rest of a stream
+ * @quiet: writes where no block is in memory
  * @blocks: the blocks that have touches, are held or are known
  * @held: what is held
  * @cursor: kind and shards from which the drain takes its next block; its own
@@ -219,6 +242,7 @@ struct align_engine {
 	struct align_jobs jobs;
 	struct align_spare spare;
 	struct align_delay delay;
+	struct align_quiet quiet;
 	struct align_blocks blocks;
 	struct align_held held;
 	struct drain_cursor cursor;
@@ -323,7 +347,9 @@ struct align_pin {
  * @start_ns: time of arrival
  * @entered: the bio has a reference on the gate
  * @counted: the ledger has counted the bio
- * @engine: delay->writes has counted the bio
+ * @awaited: delay->writes has counted the bio
+ * @quiet: the bio is counted in @area and not registered
+ * @area: if @quiet
  * @in_range: @range is registered
  * @may_hold: the touches may be acknowledged when copied
  * @split_up: the bio went down in parts, and not itself
@@ -353,7 +379,9 @@ struct align_write {
 	u64 start_ns;
 	bool entered;
 	bool counted;
-	bool engine;
+	bool awaited;
+	bool quiet;
+	u8 area;
 	bool in_range;
 	bool may_hold;
 	bool split_up;

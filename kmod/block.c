@@ -8,6 +8,9 @@
 
 #include "block_state.h"
 
+/* How long an area stays busy behind its last block: longer than one is known. */
+#define ALIGN_BUSY_MS		1000
+
 /* Account for allocated memory, or freed memory where @bytes is negative. */
 void block_charge(struct align_target *at, s64 bytes)
 {
@@ -78,6 +81,7 @@ void block_insert(struct align_block *block)
 	}
 	rb_link_node(&block->rb, parent, link);
 	rb_insert_color(&block->rb, tree);
+	block_area(block)->nr++;
 }
 
 /*
@@ -86,10 +90,14 @@ void block_insert(struct align_block *block)
  */
 void block_remove(struct align_block *block)
 {
+	struct align_area *area = block_area(block);
+
 	WARN_ON_ONCE(!list_empty(&block->touches) ||
 		     !list_empty(&block->next) || block->held);
 	list_del(&block->list);
 	rb_erase(&block->rb, &block_shard(block)->tree);
+	area->nr--;
+	area->since = jiffies;
 	block->gone = true;
 	if (!block->pins)
 		block_release(block);
@@ -254,19 +262,55 @@ static unsigned long shard_expire(struct align_shard *shard)
 	return left;
 }
 
-static void blocks_expire(struct work_struct *work)
+/*
+ * Make an area quiet that has had no block for @age. Return: jiffies until that is
+ * due.
+ */
+static unsigned long area_rest(struct align_target *at, unsigned int i,
+			       unsigned long age)
 {
-	struct align_engine *engine =
-		container_of(to_delayed_work(work), struct align_engine,
-			     blocks.expire);
+	struct align_quiet *quiet = &at->engine.quiet;
+	struct align_shard *shard = shard_of_area(at, i);
+	struct align_area *area = area_at(at, i);
+	unsigned long left = MAX_JIFFY_OFFSET;
+
+	if (!quiet_is_over(quiet, i))
+		return left;
+	spin_lock_irq(&shard->lock);
+	if (area->nr)
+		left = age;
+	else if (time_before(jiffies, area->since + age))
+		left = area->since + age - jiffies;
+	else
+		quiet_begin(quiet, i);
+	spin_unlock_irq(&shard->lock);
+	return left;
+}
+
+/* Do so with all areas. Return: jiffies until the next one is due. */
+static unsigned long areas_rest(struct align_target *at, unsigned long age)
+{
 	unsigned long left = MAX_JIFFY_OFFSET;
 	unsigned int i;
 
+	for (i = 0; i < ALIGN_AREAS; i++)
+		left = min(left, area_rest(at, i, age));
+	return left;
+}
+
+static void blocks_expire(struct work_struct *work)
+{
+	struct align_target *at =
+		container_of(to_delayed_work(work), struct align_target,
+			     engine.blocks.expire);
+	unsigned long left = areas_rest(at, msecs_to_jiffies(ALIGN_BUSY_MS));
+	unsigned int i;
+
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		left = min(left, shard_expire(&engine->blocks.shard[i]));
+		left = min(left, shard_expire(&at->engine.blocks.shard[i]));
 	/* A block that became known meanwhile has queued the work, for later. */
 	if (left < MAX_JIFFY_OFFSET)
-		mod_delayed_work(engine->jobs.wq, &engine->blocks.expire,
+		mod_delayed_work(at->engine.jobs.wq, &at->engine.blocks.expire,
 				 left);
 }
 
@@ -322,6 +366,8 @@ static u64 shard_forget_held(struct align_shard *shard, u64 from)
 /**
  * blocks_forget - evict all known blocks, and forget what is known of held ones
  * @at: the target
+ *
+ * Areas without blocks are quiet at once.
  */
 void blocks_forget(struct align_target *at)
 {
@@ -337,6 +383,9 @@ void blocks_forget(struct align_target *at)
 		       U64_MAX)
 			cond_resched();
 	}
+	if (areas_rest(at, 0) < MAX_JIFFY_OFFSET)
+		queue_delayed_work(at->engine.jobs.wq, &blocks->expire,
+				   msecs_to_jiffies(ALIGN_BUSY_MS));
 }
 
 /**
@@ -360,7 +409,7 @@ void blocks_init(struct align_target *at, unsigned int max)
 {
 	static struct lock_class_key keys[ALIGN_SHARDS];
 	struct align_blocks *blocks = &at->engine.blocks;
-	unsigned int i;
+	unsigned int i, j;
 
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		struct align_shard *shard = &blocks->shard[i];
@@ -375,6 +424,8 @@ void blocks_init(struct align_target *at, unsigned int max)
 		INIT_LIST_HEAD(&shard->urgent);
 		INIT_LIST_HEAD(&shard->failed);
 		INIT_LIST_HEAD(&shard->by_age);
+		for (j = 0; j < ALIGN_SHARD_AREAS; j++)
+			INIT_LIST_HEAD(&shard->area[j].blocks);
 	}
 	blocks->long_ranges = RB_ROOT_CACHED;
 	blocks->max = max;
@@ -385,6 +436,7 @@ void blocks_init(struct align_target *at, unsigned int max)
 void blocks_exit(struct align_target *at)
 {
 	WARN_ON(atomic_read(&at->engine.blocks.nr));
+	WARN_ON(areas_rest(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
 }

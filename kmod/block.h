@@ -32,6 +32,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started);
 bool blocks_add_range(struct align_io *io);
 void blocks_end_range(struct align_io *io, bool ok);
+void blocks_end_quiet(struct align_target *at, unsigned int index);
 void block_served(struct align_block *block, blk_status_t status);
 
 /* start.c */

@@ -66,13 +66,15 @@ struct block_run {
  * @failed: the write of the held touches failed
  * @gone: the block has left the tree, and only pins keep it
  * @pass_status: PASS: first error of a request
- * @blockers: WAIT: number of ranges that have to end first
+ * @blockers: WAIT: number of ranges that have to end first; the writes that are
+ *	counted in its area are one of them while the block is in area->blocks
  * @waiting: number of ranges that wait for this block
  * @passing: PASS: number of requests in flight
  * @pins: number of reads that will take bytes from the buffer when they end
  * @touches: the touches of this turn
  * @next: touches that came too late for this turn
- * @list: entry in a list: COLLECT: of the context that will start the block;
+ * @list: entry in a list: WAIT: in area->blocks; COLLECT: of the context that
+ *	will start the block;
  *	READ, WRITE: in its run; HELD: in shard->held, urgent or failed; KNOWN:
  *	in shard->known; otherwise in none
  * @place: placement (write hint, stream) of the newest held touch
@@ -132,6 +134,13 @@ struct align_block {
 static inline struct align_shard *block_shard(const struct align_block *block)
 {
 	return shard_of(block->single.at, block->number);
+}
+
+/* The area of a block. */
+static inline struct align_area *block_area(const struct align_block *block)
+{
+	return area_at(block->single.at,
+		       area_index(block->single.at, block->number));
 }
 
 /* Tell whether a block needs no read: it is valid or covered. Lock held. */

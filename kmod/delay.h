@@ -15,7 +15,7 @@ struct align_block;
  * struct align_delay - the delayed blocks of a target
  * @jobs: where blocks go when the delay is over
  * @start: starts the block in COLLECT whose job it is
- * @writes: writes in a fixing mode that have not ended
+ * @writes: writes with partial touches that have not ended
  * @lock: guards all below; taken inside a shard's
  * @blocks: blocks in COLLECT that wait for the rest of a stream
  * @nr: number of blocks in @blocks; read without the lock

@@ -21,16 +21,22 @@ int engine_init(struct align_target *at, unsigned int max)
 
 	if (jobs_init(jobs))
 		return -ENOMEM;
-	if (spare_init(spare, at, jobs, &held->work)) {
-		jobs_exit(jobs);
-		return -ENOMEM;
-	}
+	if (spare_init(spare, at, jobs, &held->work))
+		goto bad_jobs;
+	if (quiet_init(&at->engine.quiet))
+		goto bad_spare;
 	blocks_init(at, max);
 	held_init(at);
 	delay_init(delay, jobs, start_job);
 	drain_init(at);
 	notify_add(at);
 	return 0;
+
+bad_spare:
+	spare_exit(spare, at);
+bad_jobs:
+	jobs_exit(jobs);
+	return -ENOMEM;
 }
 
 /* Drop failed blocks and free all others; every write has ended. */
@@ -47,4 +53,5 @@ void engine_exit(struct align_target *at)
 	delay_exit(delay);
 	spare_exit(spare, at);
 	blocks_exit(at);
+	quiet_exit(&at->engine.quiet);
 }

@@ -7,6 +7,8 @@
 #ifndef DM_ALIGN_SHARD_H
 #define DM_ALIGN_SHARD_H
 
+#include <linux/build_bug.h>
+
 #include "align.h"
 
 static inline u64 shard_region(const struct align_target *at, u64 number)
@@ -24,6 +26,43 @@ static inline u64 shard_region_end(const struct align_target *at, u64 sector)
 				 (region + 1) << (ALIGN_REGION_SHIFT -
 						  SECTOR_SHIFT -
 						  at->geometry.block_shift));
+}
+
+/*
+ * log2 of the bytes of an area. A region consists of areas, which concern writes where no block is in memory
+ * (quiet.c). What lies in one area of a region lies in one shard.
+ */
+#define ALIGN_AREA_SHIFT	24
+static_assert(ALIGN_SHARD_AREAS ==
+	      1 << (ALIGN_REGION_SHIFT - ALIGN_AREA_SHIFT));
+
+/* Whether two blocks lie in the same area of the same region. */
+static inline bool area_is_same(const struct align_target *at, u64 a, u64 b)
+{
+	unsigned int shift = ALIGN_AREA_SHIFT - SECTOR_SHIFT -
+			     at->geometry.block_shift;
+
+	return a >> shift == b >> shift;
+}
+
+/* The index of a block's area. */
+static inline unsigned int area_index(const struct align_target *at, u64 number)
+{
+	return (number >> (ALIGN_AREA_SHIFT - SECTOR_SHIFT -
+			   at->geometry.block_shift)) % ALIGN_AREAS;
+}
+
+/* The shard of an area. */
+static inline struct align_shard *shard_of_area(struct align_target *at,
+						unsigned int area)
+{
+	return &at->engine.blocks.shard[area / ALIGN_SHARD_AREAS];
+}
+
+static inline struct align_area *area_at(struct align_target *at,
+					 unsigned int area)
+{
+	return &shard_of_area(at, area)->area[area % ALIGN_SHARD_AREAS];
 }
 
 /* The shard of a block. */

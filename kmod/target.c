@@ -456,7 +456,8 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	io->change = true;
 	io->write.entered = false;
 	io->write.counted = false;
-	io->write.engine = false;
+	io->write.awaited = false;
+	io->write.quiet = false;
 	io->write.in_range = false;
 	io->write.nr_touches = 0;
 	return map_change(io);
@@ -477,7 +478,10 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	/* A range that went down in pieces has ended before. */
 	if (io->write.in_range)
 		blocks_end_range(io, !*error);
-	if (io->write.engine) {
+	if (io->write.quiet &&
+	    quiet_leave(&io->at->engine.quiet, io->write.area))
+		blocks_end_quiet(io->at, io->write.area);
+	if (io->write.awaited) {
 		atomic_dec(&io->at->engine.delay.writes);
 		delay_hurry(&io->at->engine.delay);
 	}

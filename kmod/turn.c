@@ -46,6 +46,10 @@
  *    starve the other.
  * 5. A range that comes ends what is known in it. An error ends it, too.
  *
+ * Where no block is in memory, ranges are counted by area and not registered; a
+ * block that is made there counts all of them as one range that touches it, and
+ * they have passed it before it was made (quiet.c).
+ *
  * Holding (mode coalesce) adds:
  *
  * 6. A touch may be copied to block->kept and acknowledged only where no range
@@ -257,6 +261,27 @@ static unsigned int block_count_ranges(struct align_blocks *blocks,
 	return nr;
 }
 
+/*
+ * Let a new block wait for the writes that are counted in its area, if it is the
+ * first one there, or they have not ended yet. Return: whether it waits. Lock held.
+ */
+static bool block_waits_for_quiet(struct align_block *block)
+{
+	struct align_target *at = block->single.at;
+	struct align_quiet *quiet = &at->engine.quiet;
+	unsigned int i = area_index(at, block->number);
+	struct align_area *area = area_at(at, i);
+
+	if (!quiet_is_over(quiet, i)) {
+		area->drains = quiet_end(quiet, i);
+		queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.expire,
+				   msecs_to_jiffies(ALIGN_KNOWN_MS));
+	}
+	if (area->drains)
+		list_add_tail(&block->list, &area->blocks);
+	return area->drains;
+}
+
 /**
  * blocks_add_touch - let a block serve a partial touch
  * @touch: the touch
@@ -322,7 +347,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	}
 	block_insert(block);
 	touch->block = block;
-	block->blockers = block_count_ranges(blocks, shard, number);
+	block->blockers = block_count_ranges(blocks, shard, number) +
+			  block_waits_for_quiet(block);
 	if (!block->blockers)
 		return block_join_quiet(block, touch, started);
 	block_take_touch(block, touch);
@@ -541,6 +567,36 @@ void blocks_end_range(struct align_io *io, bool ok)
 	     i = shard_next(&span, i))
 		shard_end_range(&at->engine.blocks.shard[i], io, ok);
 	span_unlock(at, &span, flags);
+}
+
+/**
+ * blocks_end_quiet - let blocks go on that wait for the writes counted in an area
+ * @at: the target
+ * @index: the area, where such a write has ended or was taken back
+ */
+void blocks_end_quiet(struct align_target *at, unsigned int index)
+{
+	struct align_shard *shard = shard_of_area(at, index);
+	struct align_area *area = area_at(at, index);
+	unsigned int nr = BLOCKS_BATCH;
+	unsigned long flags;
+
+	while (nr == BLOCKS_BATCH) {
+		spin_lock_irqsave(&shard->lock, flags);
+		if (area->drains)
+			area->drains = !quiet_is_empty(&at->engine.quiet, index);
+		for (nr = 0; nr < BLOCKS_BATCH && !area->drains &&
+		     !list_empty(&area->blocks); nr++) {
+			struct align_block *block =
+				list_first_entry(&area->blocks,
+						 struct align_block, list);
+
+			list_del_init(&block->list);
+			if (!--block->blockers)
+				block_go_on(block);
+		}
+		spin_unlock_irqrestore(&shard->lock, flags);
+	}
 }
 
 /* Let the ranges of a tree through that wait for a block. Lock held. */

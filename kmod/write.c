@@ -299,6 +299,25 @@ static bool continues_stream(struct align_streams *streams, sector_t start,
 	return false;
 }
 
+/*
+ * Count a write of whole blocks where no block is in memory. Return: whether it is
+ * counted, and has nothing to wait for.
+ */
+static bool write_is_quiet(struct align_io *io, const struct align_split *split)
+{
+	struct align_target *at = io->at;
+	unsigned int area = area_index(at, split->first_block);
+	bool left;
+
+	if (!area_is_same(at, split->first_block, split->last_block))
+		return false;
+	io->write.area = area;
+	io->write.quiet = quiet_enter(&at->engine.quiet, area, &left);
+	if (left)
+		blocks_end_quiet(at, area);
+	return io->write.quiet;
+}
+
 /**
  * align_engine_map - map a write, discard or write-zeroes in a fixing mode
  * @io: the bio; the gate is entered
@@ -340,6 +359,14 @@ int align_engine_map(struct align_io *io)
 		return align_again(io);
 	/* A block may wait for this, and nobody but its sender would poll it. */
 	bio_clear_polled(bio);
+	if (!split.nr_touches && !over && write_is_quiet(io, &split)) {
+		align_io_count(io, &split, false);
+		if (write)
+			ledger_add(at->ledger, sent_block_bytes,
+				   align_blocks_bytes(g, split.first_block,
+						      split.last_block));
+		return DM_MAPIO_REMAPPED;
+	}
 	if (!nowait)
 		align_io_count(io, &split, over);
 	/* Not the blocks of its touches, which need what is known of them. */
@@ -352,8 +379,9 @@ int align_engine_map(struct align_io *io)
 	w->may_hold = split.nr_touches &&
 		       READ_ONCE(at->mode) == ALIGN_COALESCE &&
 		       hold_allowed(at, bio);
-	w->engine = true;
-	atomic_inc(&at->engine.delay.writes);
+	w->awaited = split.nr_touches;
+	if (w->awaited)
+		atomic_inc(&at->engine.delay.writes);
 	INIT_LIST_HEAD(&w->joined);
 	w->nr_joined = 0;
 	w->joined_bio = NULL;

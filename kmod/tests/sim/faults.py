@@ -118,6 +118,14 @@ FAULTS = {
                             "void job_queue(struct align_jobs *jobs, struct align_job *job)\n{\n"
                             "\tqueue_work(jobs->wq, &job->work);\n}\n\n"
                             "void job_queue_now(struct align_jobs *jobs, struct align_job *job)\n{\n")],
+    "quiet-not-awaited": [("turn.c", "\tif (area->drains)\n\t\tlist_add_tail(&block->list, &area->blocks);\n\treturn area->drains;\n",
+                           "\tarea->drains = false;\n\treturn false;\n")],
+    "quiet-taken-back-unseen": [("write.c", "\tif (left)\n\t\tblocks_end_quiet(at, area);\n", "")],
+    "quiet-taken-back-elsewhere": [("quiet.c", "\tpreempt_disable();\n", ""), ("quiet.c", "\tpreempt_enable();\n", "")],
+    "quiet-ends-unseen": [("target.c", "\tif (io->write.quiet &&\n\t    quiet_leave(&io->at->engine.quiet, io->write.area))\n"
+                           "\t\tblocks_end_quiet(io->at, io->write.area);\n",
+                           "\tif (io->write.quiet)\n\t\tquiet_leave(&io->at->engine.quiet, io->write.area);\n")],
+    "quiet-over-blocks": [("block.c", "\tif (area->nr)\n\t\tleft = age;\n\telse if", "\tif")],
     # Faults that the simulation has found, as they were.
     "written-before-asked": [("notify.c", "\t\twrites |= hold_stop(at, endings[which].why);\n",
                               "\t\thold_stop(at, endings[which].why);\n")],
@@ -229,6 +237,7 @@ SCENES = {
     "crowd": ("block.c", "\twhile (now > high &&\n", "\tif (now > high &&\n"),
     "settled": ("waiter.c", "\t\twaiter->failed = waiter->left ||\n\t\t\t\t waiter->fails >= waiter->arrival;\n",
                 "\t\twaiter->failed = true;\n"),
+    "quiet areas": ("block.c", "#define ALIGN_BUSY_MS\t\t1000", "#define ALIGN_BUSY_MS\t\t4000"),
     "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
     "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),

@@ -256,6 +256,58 @@ static void check_held(const struct align_target *at)
 			     nr, blocks->bytes.counter);
 }
 
+/*
+ * The areas, against the blocks in the tree: one with blocks is busy, and a block
+ * waits in it for counted writes only while it has touches and serves none. No lock
+ * is held.
+ */
+static void check_areas(const struct align_target *at)
+{
+	const struct align_engine *engine = &at->engine;
+	unsigned int nr[ALIGN_AREAS] = {}, i;
+	const struct align_block *block;
+	const struct rb_node *node;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		for (node = rb_first(&engine->blocks.shard[i].tree); node;
+		     node = rb_next(node)) {
+			block = rb_entry(node, struct align_block, rb);
+			nr[area_index(at, block->number)]++;
+		}
+	for (i = 0; i < ALIGN_AREAS; i++) {
+		const struct align_area *area =
+			&engine->blocks.shard[i / ALIGN_SHARD_AREAS]
+				.area[i % ALIGN_SHARD_AREAS];
+
+		must_agree("blocks of an area", area->nr, nr[i]);
+		if (nr[i] && !engine->quiet.busy[i])
+			machine_fail("area %u has %u blocks, and is quiet", i,
+				     nr[i]);
+		list_for_each_entry(block, &area->blocks, list)
+			if (block->state != BLOCK_IS_WAIT || block->held ||
+			    !block->blockers || list_is_head(block->touches.next, &block->touches))
+				machine_fail("block %llu waits for counted writes in state %u with %u blockers",
+					     block->number, block->state,
+					     block->blockers);
+	}
+}
+
+/* All requests have ended: none is counted in an area. */
+static void check_quiet(const struct align_target *at)
+{
+	const struct align_quiet *quiet = &at->engine.quiet;
+	unsigned int i;
+	int cpu;
+
+	for (i = 0; i < ALIGN_AREAS; i++) {
+		unsigned int sum = 0;
+
+		for_each_possible_cpu(cpu)
+			sum += per_cpu_ptr(quiet->cpu, cpu)->writes[i];
+		must_agree("writes in an area", sum, 0);
+	}
+}
+
 void figures_glance(const struct figures *figures, const struct align_target *at)
 {
 	const struct align_blocks *blocks = &at->engine.blocks;
@@ -264,8 +316,10 @@ void figures_glance(const struct figures *figures, const struct align_target *at
 	if (blocks->nr.counter > (int)figures->most_blocks)
 		machine_fail("%d blocks are in memory, and %u may be",
 			     blocks->nr.counter, figures->most_blocks);
-	if (++sent.glances % GLANCES == 0 && !is_locked(&at->engine))
+	if (++sent.glances % GLANCES == 0 && !is_locked(&at->engine)) {
 		check_held(at);
+		check_areas(at);
+	}
 }
 
 static void must_be(const char *name, u64 is, u64 from, u64 to)
@@ -617,6 +671,7 @@ void figures_check(const struct figures *figures, struct align_target *at,
 	check_latencies(at->ledger);
 	check_memory(at);
 	check_traced(at);
+	check_quiet(at);
 	check_refusals(at);
 	check_status(figures, at, lower);
 	check_baseline(at);

@@ -372,7 +372,10 @@ static void memory(void)
 	stage_close();
 }
 
-/* The end of a stream waits a moment for what is on its way, if something is. */
+/*
+ * The end of a stream waits a moment for what is on its way, if something is that
+ * covers a block in part.
+ */
 static void delay(void)
 {
 	unsigned int half = stage.block / 2, part = (half + 1) / 2, i;
@@ -384,17 +387,18 @@ static void delay(void)
 		unsigned int at = stage_at(10 + 8 * i);
 
 		act_write(at - half, half);
-		if (i) {
-			stage_waits(WRITES);
-			slow = act_send(REQ_OP_WRITE, stage_at(90), stage.block);
-		}
+		stage_waits(WRITES);
+		slow = act_send(REQ_OP_WRITE, stage_at(90) + !!i,
+				i ? 1 : stage.block);
+		stage_rest_us(AT_ONCE_US);
 		drive_forget_seen();
 		began = machine_now();
 		act = act_send(REQ_OP_WRITE, at, part);
 		stage_rest_us(2 * AT_ONCE_US);
 		if (!i) {
 			must_see(0, REQ_OP_READ, at, stage.block);
-			MUST(act_wait(act), BLK_STS_OK);
+			stage_waits(0);
+			MUST(act_wait(act) | act_wait(slow), BLK_STS_OK);
 			MUST(COUNT(blocks_delayed), 0);
 			continue;
 		}
@@ -1345,6 +1349,7 @@ static const struct {
 	{ "border", border },
 	{ "long write", long_write }, { "batches", batches },
 	{ "crowd", crowd }, { "settled", scene_settled },
+	{ "quiet areas", scene_quiet_areas },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

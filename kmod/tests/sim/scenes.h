@@ -17,6 +17,7 @@ void scene_few_pieces(void);
 void scene_frozen(void);
 void scene_late_flush(void);
 void scene_late_plug(void);
+void scene_quiet_areas(void);
 void scene_quiet_reboot(void);
 void scene_many_modes(void);
 void scene_no_stream(void);

@@ -367,6 +367,45 @@ void scene_settled(void)
 	stage_close();
 }
 
+/*
+ * Writes of whole blocks are counted where no block is in memory, and registered
+ * where one is, or was a moment ago. The first block waits for the counted ones.
+ */
+void scene_quiet_areas(void)
+{
+	struct align_quiet *quiet;
+	struct act *slow, *touch, *next;
+	unsigned int area;
+
+	stage_open(1, 400, 64);
+	quiet = &stage.at->engine.quiet;
+	area = area_index(stage.at, align_block_of(&stage.at->geometry,
+						   stage.start + stage_at(4)));
+	stage_waits(WRITES);
+	slow = act_send(REQ_OP_WRITE, stage_at(6), stage.block);
+	stage_rest_us(AT_ONCE_US);
+	MUST(quiet_is_empty(quiet, area), false);
+	MUST(quiet_is_over(quiet, area), false);
+	drive_forget_seen();
+	touch = act_send(REQ_OP_WRITE, stage_at(4) + 1, 1);
+	next = act_send(REQ_OP_WRITE, stage_at(8), stage.block);
+	stage_rest_us(AT_ONCE_US);
+	must_see(0, REQ_OP_WRITE, stage_at(8), stage.block);
+	must_see_no(1);
+	MUST(quiet_is_over(quiet, area), true);
+	stage_waits(0);
+	MUST(act_wait(slow) | act_wait(next) | act_wait(touch), BLK_STS_OK);
+	MUST(quiet_is_empty(quiet, area), true);
+	must_have_seen(REQ_OP_READ, stage_at(4), stage.block);
+	/* The block is known for a while, and its area stays busy behind it. */
+	stage_rest_ms(ALIGN_KNOWN_MS + 900);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
+	MUST(quiet_is_over(quiet, area), true);
+	stage_rest_ms(1200);
+	MUST(quiet_is_over(quiet, area), false);
+	stage_close();
+}
+
 /* Behind the deadline of a reboot, a range passes a block that a plug has kept. */
 void scene_late_plug(void)
 {

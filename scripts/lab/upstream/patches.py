@@ -76,6 +76,8 @@ physical blocks. Add what it is made of:
 - node: what outlives the tables of a mapped device: the ledger and the
   files in sysfs;
 - placement: write hint and stream of the bios that are made of others;
+- quiet: writes of whole blocks where no block is in memory, which are
+  only counted;
 - range: blocks that a request changes without a buffer of the engine,
   registered in its per-bio data, so that it allocates nothing;
 - shard: the locks of the blocks, one for every 16th region of 64 MiB;
@@ -86,8 +88,8 @@ physical blocks. Add what it is made of:
 Nothing is built yet: the last of the patches that add the driver adds
 it to the build.
 """, driver("account.c", "account.h", "align.h", "block.h", "block_state.h", "buffer.c", "buffer.h", "cache.c", "delay.c",
-            "delay.h", "gate.c", "gate.h", "job.c", "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "range.c",
-            "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h", "waiter.c", "waiter.h")),
+            "delay.h", "gate.c", "gate.h", "job.c", "job.h", "lower.c", "lower.h", "node.c", "node.h", "placement.h", "quiet.c",
+            "quiet.h", "range.c", "range.h", "shard.h", "spare.c", "spare.h", "trace.c", "trace.h", "waiter.c", "waiter.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its modes pad
 and coalesce:
@@ -131,14 +133,14 @@ device, and shows in the status line and in /sys/block/dm-N/align/.
     Patch("dm-align: add KUnit suites", """\
 Add suites for what needs no device: the arithmetic on physical blocks,
 the limits of requests and the cuts, the ledger, the decisions of the
-engine, the registered ranges, the shards and the waiters. oracle.h
-computes blocks and touches in another way, sector by sector, for the
-comparison.
+engine, the counted writes, the registered ranges, the shards and the
+waiters. oracle.h computes blocks and touches in another way, sector by
+sector, for the comparison.
 
   ./tools/testing/kunit/kunit.py run --kunitconfig=drivers/md/dm-align
 """, driver(".kunitconfig", "tests/Kconfig", "tests/Makefile", "tests/block_kunit.c", "tests/geometry_kunit.c",
-            "tests/ledger_kunit.c", "tests/limits_kunit.c", "tests/oracle.h", "tests/range_kunit.c", "tests/shard_kunit.c",
-            "tests/waiter_kunit.c"), (
+            "tests/ledger_kunit.c", "tests/limits_kunit.c", "tests/oracle.h", "tests/quiet_kunit.c", "tests/range_kunit.c",
+            "tests/shard_kunit.c", "tests/waiter_kunit.c"), (
         (f"{DRIVER}/Kconfig", "", f'\nsource "{DRIVER}/tests/Kconfig"\n'),
         (f"{DRIVER}/Makefile", "", "\nobj-$(CONFIG_DM_ALIGN_KUNIT_TEST) += tests/\n"),
     ), (f"{DRIVER}/",)),

@@ -23,6 +23,7 @@
 #define round_up(x, y)		((((x) - 1) | ((typeof(x))(y) - 1)) + 1)
 #define round_down(x, y)	((x) & ~((typeof(x))(y) - 1))
 #define DIV_ROUND_UP(n, d)	(((n) + (d) - 1) / (d))
+#define static_assert(condition)	_Static_assert(condition, #condition)
 #define BUILD_BUG_ON(condition)	_Static_assert(!(condition), #condition)
 #define BUILD_BUG_ON_ZERO(e)	((int)sizeof(struct { int : (-!!(e)); }))
 #define struct_size(p, member, n) \

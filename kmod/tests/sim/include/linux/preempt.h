@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The context of the caller. */
-#ifndef CONFORM_PREEMPT_H
-#define CONFORM_PREEMPT_H
+/*
+ * The context of the caller. With preemption off a thread keeps its CPU, to which
+ * only interrupts come.
+ */
+#ifndef SHIM_PREEMPT_H
+#define SHIM_PREEMPT_H
 
 #include <linux/sched.h>
 
@@ -10,5 +13,16 @@
 #define in_serving_softirq()	(current->context == CONTEXT_SOFTIRQ)
 #define in_softirq()		in_serving_softirq()
 #define irqs_disabled()		(current->irqs_off)
+
+static inline void preempt_disable(void)
+{
+	current->preempt++;
+}
+
+static inline void preempt_enable(void)
+{
+	current->preempt--;
+	machine_bare_point();
+}
 
 #endif
