@@ -57,6 +57,34 @@ static void align_count_zeroes(const struct align_io *io,
 	ledger_inc(ledger, write_zeroes_misaligned);
 }
 
+/* Count what all writes have, @block_bytes being those of all blocks touched. */
+static inline void count_write(struct ledger *ledger, const struct bio *bio,
+			       u64 block_bytes)
+{
+	ledger_inc(ledger, writes);
+	ledger_add(ledger, write_bytes, bio->bi_iter.bi_size);
+	ledger_add(ledger, write_block_bytes, block_bytes);
+	this_cpu_inc(ledger->cpu->size[align_size_bin(bio_sectors(bio))]);
+	if (bio->bi_opf & REQ_FUA)
+		ledger_inc(ledger, fua);
+}
+
+/**
+ * align_io_count_whole - enter a write that goes down as it came in the ledger
+ * @io: a write of whole blocks that the device below takes as one request
+ */
+void align_io_count_whole(struct align_io *io)
+{
+	struct ledger *ledger = io->at->ledger;
+	const struct bio *bio = io->bio;
+
+	io->write.counted = true;
+	count_write(ledger, bio, bio->bi_iter.bi_size);
+	ledger_add(ledger, sent_block_bytes, bio->bi_iter.bi_size);
+	trace_align_write(io->at->devt, bio->bi_iter.bi_sector,
+			  bio_sectors(bio), ALIGN_WHOLE, 0, 0);
+}
+
 /**
  * align_io_count - enter a write in the ledger
  * @io: the write, discard or write-zeroes
@@ -86,14 +114,8 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 		break;
 	}
 
-	ledger_inc(ledger, writes);
-	ledger_add(ledger, write_bytes, bytes);
-	ledger_add(ledger, write_block_bytes,
-		   align_blocks_bytes(g, split->first_block,
-				      split->last_block));
-	this_cpu_inc(ledger->cpu->size[align_size_bin(bio_sectors(bio))]);
-	if (bio->bi_opf & REQ_FUA)
-		ledger_inc(ledger, fua);
+	count_write(ledger, bio, align_blocks_bytes(g, split->first_block,
+						    split->last_block));
 	if (over)
 		ledger_inc(ledger, writes_over_limits);
 	trace_align_write(io->at->devt, sector, bio_sectors(bio), split->class,
@@ -124,19 +146,12 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	}
 }
 
-/**
- * align_io_resolve - enter the end of a write in the ledger
- * @io: a write that align_io_count() has seen
- */
-void align_io_resolve(struct align_io *io)
+/* Book the touches of a write that has ended after @ns. */
+static noinline void resolve_touches(const struct align_io *io, u64 ns)
 {
 	struct ledger *ledger = io->at->ledger;
-	u64 ns = ktime_get_ns() - io->write.start_ns;
 	unsigned int i;
 
-	if (bio_op(io->bio) == REQ_OP_WRITE)
-		this_cpu_inc(ledger->cpu->latency[!!io->write.nr_touches]
-				[align_latency_bin(ns)]);
 	for (i = 0; i < io->write.nr_touches; i++) {
 		/* What is held is resolved with its block. */
 		if (io->write.touch[i].held)
@@ -145,4 +160,20 @@ void align_io_resolve(struct align_io *io)
 		trace_align_rmw(io->at->devt, io->write.touch[i].part.block,
 				io->write.touch[i].how, 1, ns);
 	}
+}
+
+/**
+ * align_io_resolve - enter the end of a write in the ledger
+ * @io: a write that align_io_count() has seen
+ */
+void align_io_resolve(struct align_io *io)
+{
+	struct ledger *ledger = io->at->ledger;
+	u64 ns = ktime_get_ns() - io->write.start_ns;
+
+	if (bio_op(io->bio) == REQ_OP_WRITE)
+		this_cpu_inc(ledger->cpu->latency[!!io->write.nr_touches]
+				[align_latency_bin(ns)]);
+	if (io->write.nr_touches)
+		resolve_touches(io, ns);
 }

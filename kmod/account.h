@@ -10,6 +10,7 @@
 int align_again(struct align_io *io);
 void align_io_count(struct align_io *io, const struct align_split *split,
 		    bool over);
+void align_io_count_whole(struct align_io *io);
 void align_io_resolve(struct align_io *io);
 void align_io_put(struct align_io *io, blk_status_t status);
 

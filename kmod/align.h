@@ -471,5 +471,6 @@ static inline bool align_io_is_zeroes(const struct align_io *io)
 
 /* write.c */
 int align_engine_map(struct align_io *io);
+bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last);
 
 #endif

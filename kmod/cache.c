@@ -13,8 +13,7 @@
  */
 void node_look_for_openers(struct align_node *node)
 {
-	struct gendisk *disk = dm_disk(node->md);
-	bool cached = bdev_write_cache(disk->part0);
+	bool cached = bdev_write_cache(node->disk->part0);
 
 	if (cached && !node->cached)
 		WRITE_ONCE(node->unflushed, true);
@@ -22,8 +21,8 @@ void node_look_for_openers(struct align_node *node)
 }
 
 /**
- * node_sees_cache - look at the live queue's write cache, and remember
- * @node: the device
+ * node_misses_cache - remember that the live queue has no write cache
+ * @node: the device, of which that was seen
  *
  * Root can switch the write cache of a live queue off and on again (queue/
  * write_cache). Who opens the device in between, such as a layer above, asks
@@ -37,15 +36,11 @@ void node_look_for_openers(struct align_node *node)
  *
  * Any context.
  *
- * Return: false if the queue has no volatile write cache now.
+ * Return: false, as node_sees_cache() does then.
  */
-bool node_sees_cache(struct align_node *node)
+bool node_misses_cache(struct align_node *node)
 {
-	struct gendisk *disk = dm_disk(node->md);
-
-	if (bdev_write_cache(disk->part0))
-		return true;
-	if (!READ_ONCE(node->unflushed) && disk_openers(disk))
+	if (!READ_ONCE(node->unflushed) && disk_openers(node->disk))
 		WRITE_ONCE(node->unflushed, true);
 	return false;
 }
@@ -59,17 +54,15 @@ bool node_sees_cache(struct align_node *node)
  */
 bool node_is_flushed(struct align_node *node)
 {
-	struct gendisk *disk = dm_disk(node->md);
-
 	node_sees_cache(node);
-	if (READ_ONCE(node->unflushed) && !disk_openers(disk)) {
+	if (READ_ONCE(node->unflushed) && !disk_openers(node->disk)) {
 		WRITE_ONCE(node->unflushed, false);
 		/*
 		 * Who opened it since the look at the openers may have seen it
 		 * set, and have set nothing: such an opener is seen here.
 		 */
 		smp_mb();
-		if (disk_openers(disk))
+		if (disk_openers(node->disk))
 			WRITE_ONCE(node->unflushed, true);
 	}
 	return !READ_ONCE(node->unflushed);

@@ -33,28 +33,17 @@ void gate_exit(struct align_gate *gate)
 }
 
 /**
- * gate_enter - pass the gate, or wait in front of it
+ * gate_wait - pass a gate that was found closed, or wait in front of it
  * @gate: the gate
  * @io: the write
  *
- * Return: 0 inside, -EAGAIN if the gate is closed and the bio is REQ_NOWAIT,
- * -EINPROGRESS if it is closed and the bio is in its list and must not be
- * touched any more.
+ * Return: what gate_enter() returns.
  */
-int gate_enter(struct align_gate *gate, struct align_io *io)
+int gate_wait(struct align_gate *gate, struct align_io *io)
 {
 	unsigned long flags;
 
-	for (;;) {
-		if (percpu_ref_tryget_live(&gate->users)) {
-			/*
-			 * Pairs with the release in percpu_ref_resurrect():
-			 * the mode that was set before is seen after.
-			 */
-			smp_rmb();
-			io->write.entered = true;
-			return 0;
-		}
+	do {
 		if (io->bio->bi_opf & REQ_NOWAIT)
 			return -EAGAIN;
 
@@ -66,12 +55,9 @@ int gate_enter(struct align_gate *gate, struct align_io *io)
 			return -EINPROGRESS;
 		}
 		spin_unlock_irqrestore(&gate->lock, flags);
-	}
-}
-
-void gate_leave(struct align_gate *gate)
-{
-	percpu_ref_put(&gate->users);
+	} while (!gate_try(gate));
+	io->write.entered = true;
+	return 0;
 }
 
 /*

@@ -221,6 +221,14 @@ struct align_split {
 	__u64 last_block;
 };
 
+/* Tell whether a write covers whole blocks. */
+static inline int align_is_whole(const struct align_geometry *g, __u64 sector,
+				 __u64 sectors)
+{
+	return !((align_sector_in_block(g, sector) | sectors) &
+		 (align_block_sectors(g) - 1));
+}
+
 /**
  * align_split_write - take a write apart
  * @g: the blocks

@@ -87,23 +87,6 @@ sector_t run_fit(const struct align_io *io, sector_t sector,
 	return bytes >> SECTOR_SHIFT;
 }
 
-/*
- * Small writes in one piece of memory fit nearly everywhere, and there are many
- * of them. Whether a write is surely one request, wherever it starts.
- */
-static bool surely_fits(const struct align_target *at, const struct bio *bio)
-{
-	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
-	unsigned int size = bio->bi_iter.bi_size;
-
-	return size <= PAGE_SIZE &&
-	       size == mp_bvec_iter_len(bio->bi_io_vec, bio->bi_iter) &&
-	       (size + q->physical_block_size) >> SECTOR_SHIFT <= q->max_sectors &&
-	       !q->chunk_sectors && q->max_segments > 1 &&
-	       q->max_segment_size >= PAGE_SIZE &&
-	       q->seg_boundary_mask >= PAGE_SIZE - 1;
-}
-
 /**
  * run_cut - where to cut the rest of a run
  * @io: the write or write-zeroes
@@ -135,7 +118,7 @@ bool align_over_limits(struct align_io *io)
 	struct bio *bio = io->bio;
 
 	/* Atomic writes have limits of their own, which those above respect. */
-	if (surely_fits(io->at, bio) || (bio->bi_opf & REQ_ATOMIC))
+	if (align_surely_fits(io->at, bio) || (bio->bi_opf & REQ_ATOMIC))
 		return false;
 	return run_cut(io, bio->bi_iter.bi_sector, bio->bi_iter) <
 	       bio_sectors(bio);

@@ -15,4 +15,22 @@ sector_t run_cut(const struct align_io *io, sector_t sector,
 bool align_over_limits(struct align_io *io);
 unsigned int run_max_blocks(const struct align_target *at, u64 number);
 
+/*
+ * Small writes in one piece of memory fit nearly everywhere, and there are many
+ * of them. Whether a write is surely one request, wherever it starts.
+ */
+static inline bool align_surely_fits(const struct align_target *at,
+				     const struct bio *bio)
+{
+	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
+	unsigned int size = bio->bi_iter.bi_size;
+
+	return size <= PAGE_SIZE &&
+	       size == mp_bvec_iter_len(bio->bi_io_vec, bio->bi_iter) &&
+	       (size + q->physical_block_size) >> SECTOR_SHIFT <= q->max_sectors &&
+	       !q->chunk_sectors && q->max_segments > 1 &&
+	       q->max_segment_size >= PAGE_SIZE &&
+	       q->seg_boundary_mask >= PAGE_SIZE - 1;
+}
+
 #endif

@@ -18,13 +18,14 @@ static struct align_node *node_new(struct mapped_device *md)
 		return NULL;
 	}
 	node->md = md;
+	node->disk = dm_disk(md);
 	spin_lock_init(&node->lock);
 	mutex_init(&node->leave_lock);
 	mutex_init(&node->publish_lock);
 	INIT_LIST_HEAD(&node->targets);
 	node->epoch = 1;
 	/* What a table before the first one with this target has. */
-	node->cached = bdev_write_cache(dm_disk(md)->part0);
+	node->cached = bdev_write_cache(node->disk->part0);
 	return node;
 }
 
@@ -91,7 +92,7 @@ void node_leave(struct align_target *at)
 	if (node->live == at->ti->table) {
 		node->live = NULL;
 		/* What the table has that took its place. */
-		node->cached = bdev_write_cache(dm_disk(node->md)->part0);
+		node->cached = bdev_write_cache(node->disk->part0);
 	}
 	spin_unlock(&node->lock);
 	mutex_unlock(&node->leave_lock);

@@ -28,6 +28,7 @@ struct align_slot {
  * @list: entry in the list of nodes; under its lock, like @refs
  * @refs: number of targets, of all tables
  * @md: the mapped device
+ * @disk: its disk
  * @ledger: the ledger of the mapped device
  * @lock: guards @targets, @live, @epoch and the physical sizes in @slots; no
  *	sleeping, and never held while files are made or removed, because
@@ -50,6 +51,7 @@ struct align_node {
 	struct list_head list;
 	unsigned int refs;
 	struct mapped_device *md;
+	struct gendisk *disk;
 	struct ledger ledger;
 	spinlock_t lock;	/* guards targets, live, epoch, sizes */
 	struct mutex leave_lock;	/* keeps the targets */
@@ -70,7 +72,20 @@ void node_go_live(struct align_target *at);
 /* cache.c */
 void node_look_for_openers(struct align_node *node);
 bool node_is_flushed(struct align_node *node);
-bool node_sees_cache(struct align_node *node);
+bool node_misses_cache(struct align_node *node);
+
+/**
+ * node_sees_cache - look at the live queue's write cache, and remember
+ * @node: the device
+ *
+ * See node_misses_cache(). Any context.
+ *
+ * Return: false if the queue has no volatile write cache now.
+ */
+static inline bool node_sees_cache(struct align_node *node)
+{
+	return bdev_write_cache(node->disk->part0) || node_misses_cache(node);
+}
 
 /* sysfs.c */
 void sysfs_publish(struct align_node *node, unsigned int index);

@@ -97,9 +97,9 @@ void hold_presuspend(struct align_target *at)
 
 	hold_stop(at, HOLD_STOPPED_SUSPEND);
 	if (!READ_ONCE(at->engine.held.nr) ||
-	    !disk_openers(dm_disk(at->node->md)))
+	    !disk_openers(at->node->disk))
 		return;
-	bio = bio_alloc(dm_disk(at->node->md)->part0, 0,
+	bio = bio_alloc(at->node->disk->part0, 0,
 			REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC,
 			GFP_NOWAIT | __GFP_NOWARN);
 	if (!bio)

@@ -284,7 +284,7 @@ bool files_add(struct align_files *files, struct align_node *node,
 
 static struct kobject *node_kobj(struct align_node *node)
 {
-	return &disk_to_dev(dm_disk(node->md))->kobj;
+	return &disk_to_dev(node->disk)->kobj;
 }
 
 /* All files of the device itself. */

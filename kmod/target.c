@@ -362,26 +362,16 @@ bad:
 	return ret;
 }
 
-/* A write, discard or write-zeroes; also called again after the gate. */
-static int map_change(struct align_io *io)
+/* Map a write, discard or write-zeroes that goes down as it came: count it. */
+static noinline int map_report(struct align_io *io)
 {
 	struct align_target *at = io->at;
 	const struct align_geometry *g = &at->geometry;
 	struct bio *bio = io->bio;
+	bool write = bio_op(bio) == REQ_OP_WRITE;
 	struct align_split split;
 	unsigned int i;
-	bool write;
 
-	switch (gate_enter(&at->gate, io)) {
-	case -EAGAIN:
-		return align_again(io);
-	case -EINPROGRESS:
-		return DM_MAPIO_SUBMITTED;
-	}
-	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
-		return align_engine_map(io);
-
-	write = bio_op(bio) == REQ_OP_WRITE;
 	if (!write && !align_io_is_zeroes(io)) {
 		align_io_count(io, NULL, false);
 		return DM_MAPIO_REMAPPED;
@@ -399,6 +389,50 @@ static int map_change(struct align_io *io)
 		io->write.touch[i].held = false;
 	}
 	return DM_MAPIO_REMAPPED;
+}
+
+/*
+ * Whether a write goes down as it came in all modes: whole blocks, which the device
+ * below takes as one request, and no block in memory that might be concerned.
+ */
+static bool map_whole(struct align_io *io, bool fixing)
+{
+	struct align_target *at = io->at;
+	const struct align_geometry *g = &at->geometry;
+	struct bio *bio = io->bio;
+	sector_t sector = bio->bi_iter.bi_sector;
+
+	if (bio_op(bio) != REQ_OP_WRITE ||
+	    !align_is_whole(g, sector, bio_sectors(bio)) ||
+	    !align_surely_fits(at, bio))
+		return false;
+	if (!fixing)
+		return true;
+	/* A block may wait for this, and only its sender would poll it. */
+	bio_clear_polled(bio);
+	return align_engine_is_quiet(io, align_block_of(g, sector),
+				     align_block_of(g, bio_end_sector(bio) - 1));
+}
+
+/* A write, discard or write-zeroes; also called again after the gate. */
+static int map_change(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	bool fixing;
+
+	switch (gate_enter(&at->gate, io)) {
+	case -EAGAIN:
+		return align_again(io);
+	case -EINPROGRESS:
+		return DM_MAPIO_SUBMITTED;
+	}
+	fixing = READ_ONCE(at->mode) != ALIGN_REPORT &&
+		 at->geometry.physical > at->geometry.logical;
+	if (map_whole(io, fixing)) {
+		align_io_count_whole(io);
+		return DM_MAPIO_REMAPPED;
+	}
+	return fixing ? align_engine_map(io) : map_report(io);
 }
 
 static int align_map(struct dm_target *ti, struct bio *bio)

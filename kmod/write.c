@@ -299,17 +299,22 @@ static bool continues_stream(struct align_streams *streams, sector_t start,
 	return false;
 }
 
-/*
- * Count a write of whole blocks where no block is in memory. Return: whether it is
- * counted, and has nothing to wait for.
+/**
+ * align_engine_is_quiet - count a write where no block is in memory
+ * @io: a write, discard or write-zeroes without touches, in a fixing mode
+ * @first: the first block that it touches
+ * @last: the last one, or one in its area
+ *
+ * Return: whether it is counted: it has nothing to wait for then, and nothing may
+ * know of it.
  */
-static bool write_is_quiet(struct align_io *io, const struct align_split *split)
+bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last)
 {
 	struct align_target *at = io->at;
-	unsigned int area = area_index(at, split->first_block);
+	unsigned int area = area_index(at, first);
 	bool left;
 
-	if (!area_is_same(at, split->first_block, split->last_block))
+	if (!area_is_same(at, first, last))
 		return false;
 	io->write.area = area;
 	io->write.quiet = quiet_enter(&at->engine.quiet, area, &left);
@@ -359,7 +364,8 @@ int align_engine_map(struct align_io *io)
 		return align_again(io);
 	/* A block may wait for this, and nobody but its sender would poll it. */
 	bio_clear_polled(bio);
-	if (!split.nr_touches && !over && write_is_quiet(io, &split)) {
+	if (!split.nr_touches && !over &&
+	    align_engine_is_quiet(io, split.first_block, split.last_block)) {
 		align_io_count(io, &split, false);
 		if (write)
 			ledger_add(at->ledger, sent_block_bytes,

@@ -12,6 +12,7 @@ void scene_files(void);
 void scene_lost_files(void);
 
 /* Scenes of scenes_waits.c. */
+void scene_counted_writes(void);
 void scene_dropped(void);
 void scene_few_pieces(void);
 void scene_frozen(void);

@@ -406,6 +406,55 @@ void scene_quiet_areas(void)
 	stage_close();
 }
 
+/* An area, writes that have been counted in it, and threads that count more. */
+static struct {
+	struct align_quiet quiet;
+	unsigned int inside, counters;
+} counted;
+
+static void count_writes(void *number)
+{
+	unsigned int i, points;
+	bool left;
+
+	for (i = 0; i < 400; i++) {
+		if (!quiet_enter(&counted.quiet, 5, &left)) {
+			machine_point();
+			continue;
+		}
+		counted.inside++;
+		for (points = number ? 1 : 60; points; points--)
+			machine_point();
+		counted.inside--;
+		quiet_leave(&counted.quiet, 5);
+	}
+	counted.counters--;
+}
+
+/* No sum of counted writes hides one of them, wherever the others come and go. */
+void scene_counted_writes(void)
+{
+	unsigned int i;
+
+	memset(&counted, 0, sizeof(counted));
+	MUST(quiet_init(&counted.quiet), 0);
+	counted.counters = 5;
+	for (i = 0; i < 5; i++)
+		machine_start(CONTEXT_TASK, "counter", count_writes,
+			      (void *)(unsigned long)i);
+	while (counted.counters) {
+		quiet_end(&counted.quiet, 5);
+		for (i = 0; i < 4; i++)
+			if (quiet_is_empty(&counted.quiet, 5))
+				MUST(counted.inside, 0);
+		quiet_begin(&counted.quiet, 5);
+		for (i = 0; i < 8; i++)
+			machine_point();
+	}
+	MUST(quiet_is_empty(&counted.quiet, 5), true);
+	quiet_exit(&counted.quiet);
+}
+
 /* Behind the deadline of a reboot, a range passes a block that a plug has kept. */
 void scene_late_plug(void)
 {

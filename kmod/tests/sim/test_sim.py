@@ -115,7 +115,7 @@ def test_each_scene_has_its_fault():
 
 def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(built, linux, tmp_path):
     kmod = copy_of_the_code(tmp_path / "kmod")
-    change(kmod / "gate.c", "\tpercpu_ref_put(&gate->users);\n", "\tpercpu_ref_put(&gate->users);\n\tkernel_knows_more();\n")
+    change(kmod / "gate.c", "\tpercpu_ref_kill(&gate->users);\n", "\tpercpu_ref_kill(&gate->users);\n\tkernel_knows_more();\n")
     out = tmp_path / "out"
     shutil.copytree(built, out, symlinks=True)
     done = make(out, linux, f"KMOD={kmod}")
