@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """Barriers of the engine taken away, each as a change of a copy of its sources, that simulated weak memory must show.
 
-BARRIERS has, by name, the changes as in faults.py. IN_LITMUS are those that a test of sim-litmus shows, which uses that part
+BARRIERS has, by name, the changes as in faults.py. IN_LITMUS are those that tests of sim-litmus show, which use that part
 of the engine alone, IN_LIVES those that lives of sim-weak show, with how many lives that takes at most and what they are
 about. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not weaken.
 """
 
 BARRIERS = {
     # A writer behind the gate sees the mode that was set while it was closed.
-    "gate-rmb": [("gate.c", "\t\t\tsmp_rmb();\n", "")],
+    "gate-rmb": [("gate.h", "\tsmp_rmb();\n", "")],
     # An opener that has seen @unflushed set, and so did not set it, is seen by who clears it.
     "node-mb": [("cache.c", "\t\tsmp_mb();\n", "")],
+    # Who counts a write and who makes its area busy do not both miss the other.
+    "quiet-enter-mb": [("quiet.c", "\tsmp_mb();\n\tbusy = ", "\tbusy = ")],
+    "quiet-end-mb": [("quiet.c", "\tsmp_mb();\n\treturn !quiet_is_empty", "\treturn !quiet_is_empty")],
+    # Nor do who ends such a write and who makes the area busy.
+    "quiet-leave-mb": [("quiet.c", "\tsmp_mb();\n\treturn quiet_is_over", "\treturn quiet_is_over")],
     # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
     "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->write.parts))",
                        "if (!atomic_add_return_relaxed(-1, &io->write.parts))")],
@@ -35,13 +40,16 @@ BARRIERS = {
 }
 
 IN_LITMUS = {
-    "gate-rmb": "engine: gate and mode",
-    "leave-mb": "engine: a failed block ends",
-    "node-mb": "engine: node and opener",
-    "pieces-relaxed": "engine: the pieces of a write",
-    "quiet-rmb-held": "engine: a failed block ends",
-    "quiet-rmb-idle": "engine: a block fails",
-    "unpin-release": "engine: the buffer of a pinned block",
+    "gate-rmb": ["engine: gate and mode"],
+    "leave-mb": ["engine: a failed block ends"],
+    "node-mb": ["engine: node and opener"],
+    "pieces-relaxed": ["engine: the pieces of a write"],
+    "quiet-end-mb": ["engine: a write is counted", "engine: a counted write ends"],
+    "quiet-enter-mb": ["engine: a write is counted"],
+    "quiet-leave-mb": ["engine: a counted write ends"],
+    "quiet-rmb-held": ["engine: a failed block ends"],
+    "quiet-rmb-idle": ["engine: a block fails"],
+    "unpin-release": ["engine: the buffer of a pinned block"],
 }
 
 IN_LIVES = {"parts-relaxed": (2000, "none")}

@@ -31,6 +31,10 @@ static struct holder {
 } ends, fails;
 
 static struct align_block pinned;
+/* Areas of it: nothing is counted in the one, a write in the other. */
+#define AREA_EMPTY	1
+#define AREA_USED	2
+static struct align_quiet quiet;
 static u64 buffer[WORDS], copy[WORDS];
 static struct bio *piece[2];
 
@@ -72,10 +76,14 @@ void litmus_engine_begin(void)
 	bio.bi_opf = REQ_OP_WRITE | REQ_NOWAIT;
 	memset(&node, 0, sizeof(node));
 	node.md = shim_md_new("litmus", 1);
+	node.disk = dm_disk(node.md);
 	node.unflushed = true;
 	ledger_init(&node.ledger);
 	holder_begin(&ends, true);
 	holder_begin(&fails, false);
+	memset(&quiet, 0, sizeof(quiet));
+	quiet_init(&quiet);
+	per_cpu_ptr(quiet.cpu, 0)->writes[AREA_USED] = 1;
 	memset(&pinned, 0, sizeof(pinned));
 	pinned.pins = 1;
 	memset(buffer, 0, sizeof(buffer));
@@ -183,6 +191,40 @@ static bool quiet_in_flight(void)
 	return R(1, 0);
 }
 
+/* A write comes to an area, in which a block is made. */
+static void count_write(void)
+{
+	bool left;
+
+	R(0, 0) = quiet_enter(&quiet, AREA_EMPTY, &left);
+}
+
+static void make_busy(void)
+{
+	R(1, 0) = quiet_end(&quiet, AREA_EMPTY);
+}
+
+static bool write_unseen(void)
+{
+	return R(0, 0) && !R(1, 0);
+}
+
+/* The last write that was counted ends, while a block is made. */
+static void end_write(void)
+{
+	R(0, 0) = quiet_leave(&quiet, AREA_USED);
+}
+
+static void make_used_busy(void)
+{
+	R(1, 0) = quiet_end(&quiet, AREA_USED);
+}
+
+static bool end_unseen(void)
+{
+	return !R(0, 0) && R(1, 0);
+}
+
 /* A read takes bytes from a block's buffer, and a run reads into that. */
 static void copy_and_unpin(void)
 {
@@ -251,6 +293,9 @@ const struct litmus litmus_engine_tests[] = {
 	      look_beside_failure),
 	NEVER("engine: the buffer of a pinned block", copied_what_came_later,
 	      copy_and_unpin, reuse_buffer),
+	NEVER("engine: a write is counted", write_unseen, count_write, make_busy),
+	NEVER("engine: a counted write ends", end_unseen, end_write,
+	      make_used_busy),
 	NEVER("engine: the pieces of a write", error_lost, end_bad_piece,
 	      end_good_piece),
 };
