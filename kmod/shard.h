@@ -29,8 +29,8 @@ static inline u64 shard_region_end(const struct align_target *at, u64 sector)
 }
 
 /*
- * log2 of the bytes of an area. A region consists of areas, which concern writes where no block is in memory
- * (quiet.c). What lies in one area of a region lies in one shard.
+ * log2 of the bytes of an area. A region consists of areas, which concern writes
+ * where no block is in memory (quiet.c). What lies in one area lies in one shard.
  */
 #define ALIGN_AREA_SHIFT	24
 static_assert(ALIGN_SHARD_AREAS ==

@@ -195,6 +195,8 @@ static void splits_every_write(struct kunit *test)
 						      same_split(&want, &got),
 						      "offset %u start %u len %u",
 						      offset, start, len);
+				KUNIT_ASSERT_EQ(test, want.class == ALIGN_WHOLE,
+						align_is_whole(&g, start, len));
 				KUNIT_ASSERT_EQ(test, c.nr * b->physical,
 						align_block_bytes(&g, start,
 								  len));

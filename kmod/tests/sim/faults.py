@@ -15,8 +15,8 @@ FAULTS = {
     "range-keeps-known": [("turn.c", "} else if (block->state == BLOCK_IS_KNOWN) {\n\t\t\tblock_remove(block);\n",
                            "} else if (block->state == BLOCK_IS_KNOWN) {\n")],
     "range-keeps-valid": [("turn.c", "\t\t\tblock->valid = false;\n\t\t\tblock->blockers++;", "\t\t\tblock->blockers++;")],
-    "new-block-ignores-ranges": [("turn.c", "block->blockers = block_count_ranges(blocks, shard, number) +\n\t\t\t  block_waits_for_quiet",
-                                  "block->blockers = 0 * block_count_ranges(blocks, shard, number) +\n\t\t\t  block_waits_for_quiet")],
+    "new-block-ignores-ranges": [("turn.c", "block->blockers = block_count_ranges(blocks, shard, number) +",
+                                  "block->blockers = 0 * block_count_ranges(blocks, shard, number) +")],
     "touch-overtakes-range": [("turn.c", "\t\t\tif (!block->waiting) {\n", "\t\t\tif (true) {\n")],
     "range-overtakes-touch": [("turn.c", "return !list_empty(&block->touches) || block->waiting ||",
                                "return block->waiting ||")],
@@ -118,8 +118,8 @@ FAULTS = {
                             "void job_queue(struct align_jobs *jobs, struct align_job *job)\n{\n"
                             "\tqueue_work(jobs->wq, &job->work);\n}\n\n"
                             "void job_queue_now(struct align_jobs *jobs, struct align_job *job)\n{\n")],
-    "quiet-not-awaited": [("turn.c", "\tif (area->drains)\n\t\tlist_add_tail(&block->list, &area->blocks);\n\treturn area->drains;\n",
-                           "\tarea->drains = false;\n\treturn false;\n")],
+    "quiet-not-awaited": [("turn.c", "\tif (area->drains)\n\t\tlist_add_tail(&block->list, &area->blocks);\n"
+                           "\treturn area->drains;\n", "\tarea->drains = false;\n\treturn false;\n")],
     "quiet-taken-back-unseen": [("write.c", "\tif (left)\n\t\tblocks_end_quiet(at, area);\n", "")],
     "quiet-ends-unseen": [("target.c", "\tif (io->write.quiet &&\n\t    quiet_leave(&io->at->engine.quiet, io->write.area))\n"
                            "\t\tblocks_end_quiet(io->at, io->write.area);\n",

@@ -317,7 +317,7 @@ def _append(record: Record) -> Iterator[Figure]:
 def _overhead(record: Record) -> Iterator[Figure]:
     for engine in overhead.ENGINES:
         figures = record.overhead.get(engine, {})
-        for arm, limit in (("report", 1.25), ("pad", 1.7), ("coalesce", 1.7)):
+        for arm, limit in (("report", 1.2), ("pad", 1.25), ("coalesce", 1.25)):
             measure = f"instructions above raw, aligned 4 KiB, {arm} (dm-linear = 1), {engine}"
             value = overhead.ratio(figures, arm)
             if value is None:
