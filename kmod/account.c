@@ -127,7 +127,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	ledger_add(ledger, rmw_expected, split->nr_touches);
 	ledger_add(ledger, rmw_pending, split->nr_touches);
 	ledger_inc(ledger, writes_misaligned);
-	this_cpu_inc(ledger->cpu->phase[align_phase_bin(g, sector)]);
+	atomic64_inc(&ledger->rare.phase[align_phase_bin(g, sector)]);
 	switch (split->class) {
 	case ALIGN_WHOLE:
 		break;
@@ -170,10 +170,14 @@ void align_io_resolve(struct align_io *io)
 {
 	struct ledger *ledger = io->at->ledger;
 	u64 ns = ktime_get_ns() - io->write.start_ns;
+	unsigned int bin = align_latency_bin(ns);
+	bool write = bio_op(io->bio) == REQ_OP_WRITE;
 
-	if (bio_op(io->bio) == REQ_OP_WRITE)
-		this_cpu_inc(ledger->cpu->latency[!!io->write.nr_touches]
-				[align_latency_bin(ns)]);
-	if (io->write.nr_touches)
+	if (io->write.nr_touches) {
+		if (write)
+			atomic64_inc(&ledger->rare.latency[bin]);
 		resolve_touches(io, ns);
+	} else if (write) {
+		this_cpu_inc(ledger->cpu->latency[bin]);
+	}
 }

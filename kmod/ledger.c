@@ -16,21 +16,20 @@ static const struct {
 #undef LEDGER_COUNTER
 };
 
-/* Where in a page a histogram lies and how many bins it has. */
+/* The first cells of histograms, and how many bins they have. */
+#define SHARE_CELL(name)	(offsetof(struct ledger_share, name) / sizeof(u64))
+#define RARE_CELL(name)		(LEDGER_SHARE_CELLS + \
+				 offsetof(struct ledger_rare, name) / sizeof(atomic64_t))
 static const struct {
-	size_t offset;
+	unsigned int first;
 	unsigned int bins;
 } ledger_histograms[LEDGER_HISTOGRAMS] = {
-	[LEDGER_PHASE] = {
-		offsetof(struct ledger_page, phase), ALIGN_PHASE_BINS },
-	[LEDGER_SIZE] = {
-		offsetof(struct ledger_page, size), ALIGN_SIZE_BINS },
-	[LEDGER_LATENCY_ALIGNED] = {
-		offsetof(struct ledger_page, latency[0]), ALIGN_LATENCY_BINS },
+	[LEDGER_PHASE] = { RARE_CELL(phase), ALIGN_PHASE_BINS },
+	[LEDGER_SIZE] = { SHARE_CELL(size), ALIGN_SIZE_BINS },
+	[LEDGER_LATENCY_ALIGNED] = { SHARE_CELL(latency), ALIGN_LATENCY_BINS },
 	[LEDGER_LATENCY_MISALIGNED] = {
-		offsetof(struct ledger_page, latency[1]), ALIGN_LATENCY_BINS },
-	[LEDGER_HOLD_TIME] = {
-		offsetof(struct ledger_page, hold_time), ALIGN_LATENCY_BINS },
+		RARE_CELL(latency), ALIGN_LATENCY_BINS },
+	[LEDGER_HOLD_TIME] = { RARE_CELL(hold_time), ALIGN_LATENCY_BINS },
 };
 
 /* The counters into which a resolved touch goes: the sum, and its reason. */
@@ -67,7 +66,7 @@ int ledger_init(struct ledger *ledger)
 {
 	memset(ledger, 0, sizeof(*ledger));
 	spin_lock_init(&ledger->lock);
-	ledger->cpu = alloc_percpu(struct ledger_page);
+	ledger->cpu = alloc_percpu(struct ledger_share);
 	return ledger->cpu ? 0 : -ENOMEM;
 }
 
@@ -87,17 +86,17 @@ bool ledger_is_gauge(enum ledger_counter counter)
 	return ledger_rows[counter].kind == LEDGER_IS_GAUGE;
 }
 
-/* Sum of one cell, which lies @offset bytes into a page, over all CPUs. */
-static u64 ledger_sum(const struct ledger *ledger, size_t offset)
+/* The value of a cell: of the shares, which begin with the counters, their sum. */
+static u64 ledger_cell(const struct ledger *ledger, unsigned int cell)
 {
 	u64 sum = 0;
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
-		const void *page = per_cpu_ptr(ledger->cpu, cpu);
-
-		sum += READ_ONCE(*(const u64 *)(page + offset));
-	}
+	if (cell >= LEDGER_SHARE_CELLS)
+		return atomic64_read((const atomic64_t *)&ledger->rare +
+				     cell - LEDGER_SHARE_CELLS);
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(((const u64 *)per_cpu_ptr(ledger->cpu, cpu))[cell]);
 	return sum;
 }
 
@@ -111,8 +110,7 @@ static u64 ledger_sum(const struct ledger *ledger, size_t offset)
  */
 u64 ledger_read(const struct ledger *ledger, enum ledger_counter counter)
 {
-	u64 sum = ledger_sum(ledger,
-			     offsetof(struct ledger_page, counter[counter]));
+	u64 sum = ledger_cell(ledger, counter);
 
 	return ledger_is_gauge(counter) && (s64)sum < 0 ? 0 : sum;
 }
@@ -123,7 +121,7 @@ u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter)
 	u64 value;
 
 	spin_lock(&ledger->lock);
-	value = ledger->baseline.counter[counter];
+	value = ledger->baseline[counter];
 	spin_unlock(&ledger->lock);
 	return value;
 }
@@ -137,18 +135,18 @@ u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter)
  */
 void ledger_reset(struct ledger *ledger)
 {
-	size_t cell;
+	unsigned int cell;
 
-	/* A page has nothing but u64 cells; counters come first. */
-	BUILD_BUG_ON(sizeof(struct ledger_page) % sizeof(u64));
-	BUILD_BUG_ON(offsetof(struct ledger_page, counter));
+	/* Nothing but cells; counters come first. */
+	BUILD_BUG_ON(sizeof(struct ledger_share) % sizeof(u64));
+	BUILD_BUG_ON(sizeof(struct ledger_rare) % sizeof(atomic64_t));
+	BUILD_BUG_ON(offsetof(struct ledger_share, counter));
 
 	spin_lock(&ledger->lock);
-	for (cell = 0; cell < sizeof(struct ledger_page) / sizeof(u64); cell++) {
+	for (cell = 0; cell < LEDGER_CELLS; cell++) {
 		if (cell < LEDGER_NR && ledger_is_gauge(cell))
 			continue;
-		((u64 *)&ledger->baseline)[cell] =
-			ledger_sum(ledger, cell * sizeof(u64));
+		ledger->baseline[cell] = ledger_cell(ledger, cell);
 	}
 	spin_unlock(&ledger->lock);
 }
@@ -167,7 +165,7 @@ ssize_t ledger_print_histogram(struct ledger *ledger,
 			       enum ledger_histogram histogram,
 			       bool baseline, char *buf, size_t size)
 {
-	size_t offset = ledger_histograms[histogram].offset;
+	unsigned int cell = ledger_histograms[histogram].first;
 	unsigned int bins = ledger_histograms[histogram].bins;
 	ssize_t len = 0;
 	unsigned int i;
@@ -175,15 +173,15 @@ ssize_t ledger_print_histogram(struct ledger *ledger,
 	BUILD_BUG_ON(21 * ALIGN_PHASE_BINS > PAGE_SIZE);
 	BUILD_BUG_ON(21 * ALIGN_LATENCY_BINS > PAGE_SIZE);
 
-	for (i = 0; i < bins; i++, offset += sizeof(u64)) {
+	for (i = 0; i < bins; i++, cell++) {
 		u64 value;
 
 		if (baseline) {
 			spin_lock(&ledger->lock);
-			value = *(u64 *)((char *)&ledger->baseline + offset);
+			value = ledger->baseline[cell];
 			spin_unlock(&ledger->lock);
 		} else {
-			value = ledger_sum(ledger, offset);
+			value = ledger_cell(ledger, cell);
 		}
 		len += scnprintf(buf + len, size - len, "%llu%c", value,
 				 i + 1 < bins ? ' ' : '\n');

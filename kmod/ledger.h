@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The ledger: per-CPU counters and histograms, and the baseline that
- * reset_stats stores. The kernel never subtracts.
+ * The ledger: counters and histograms, and the baseline that reset_stats stores. What
+ * aligned writes add to is there for each CPU, what only misaligned ones do, once. The
+ * kernel never subtracts.
  */
 #ifndef DM_ALIGN_LEDGER_H
 #define DM_ALIGN_LEDGER_H
 
+#include <linux/atomic.h>
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 
@@ -30,31 +32,46 @@ enum ledger_histogram {
 };
 
 /**
- * struct ledger_page - one CPU's share, a sum of them, or a baseline
+ * struct ledger_share - one CPU's share of what all writes add to
  * @counter: by enum ledger_counter; a gauge wraps below 0 in one CPU's share
- * @phase: bins of align_phase_bin()
  * @size: bins of align_size_bin()
- * @latency: bins of align_latency_bin(): [0] aligned, [1] misaligned writes
+ * @latency: bins of align_latency_bin(): aligned writes
+ */
+struct ledger_share {
+	u64 counter[LEDGER_NR];
+	u64 size[ALIGN_SIZE_BINS];
+	u64 latency[ALIGN_LATENCY_BINS];
+};
+
+/**
+ * struct ledger_rare - what misaligned writes add to
+ * @phase: bins of align_phase_bin()
+ * @latency: bins of align_latency_bin()
  * @hold_time: bins of align_latency_bin(): held blocks, from their first held
  *	touch to the end of holding
  */
-struct ledger_page {
-	u64 counter[LEDGER_NR];
-	u64 phase[ALIGN_PHASE_BINS];
-	u64 size[ALIGN_SIZE_BINS];
-	u64 latency[2][ALIGN_LATENCY_BINS];
-	u64 hold_time[ALIGN_LATENCY_BINS];
+struct ledger_rare {
+	atomic64_t phase[ALIGN_PHASE_BINS];
+	atomic64_t latency[ALIGN_LATENCY_BINS];
+	atomic64_t hold_time[ALIGN_LATENCY_BINS];
 };
+
+/* Cells of a share, and of the whole, where those of struct ledger_rare follow. */
+#define LEDGER_SHARE_CELLS	(sizeof(struct ledger_share) / sizeof(u64))
+#define LEDGER_CELLS		(LEDGER_SHARE_CELLS + \
+				 sizeof(struct ledger_rare) / sizeof(atomic64_t))
 
 /**
  * struct ledger - the accounts of one mapped device
  * @cpu: the shares; added to with this_cpu operations, from any context
- * @baseline: the sums at the last reset; gauges stay 0
+ * @rare: what misaligned writes add to, from any context
+ * @baseline: all cells at the last reset; gauges stay 0
  * @lock: guards @baseline; never taken on the I/O path
  */
 struct ledger {
-	struct ledger_page __percpu *cpu;
-	struct ledger_page baseline;
+	struct ledger_share __percpu *cpu;
+	struct ledger_rare rare;
+	u64 baseline[LEDGER_CELLS];
 	spinlock_t lock;	/* guards baseline */
 };
 

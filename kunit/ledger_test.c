@@ -39,10 +39,18 @@ static void ledger_suite_exit(struct kunit *test)
 		ledger_exit(test->priv);
 }
 
-/* Return the cell of one CPU; tests run alone, so no one else adds to it. */
-static struct ledger_page *share(const struct ledger *ledger, int cpu)
+/* Return the share of one CPU; tests run alone, so nothing else adds to it. */
+static struct ledger_share *share(const struct ledger *ledger, int cpu)
 {
 	return per_cpu_ptr(ledger->cpu, cpu);
+}
+
+#define RARE_CELLS	(LEDGER_CELLS - LEDGER_SHARE_CELLS)
+
+/* Return a cell that is there once. */
+static atomic64_t *rare(struct ledger *ledger, unsigned int i)
+{
+	return (atomic64_t *)&ledger->rare + i;
 }
 
 /*
@@ -112,11 +120,13 @@ static void starts_at_zero(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 0);
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i), 0);
 	}
-	KUNIT_EXPECT_NULL(test, memchr_inv(&ledger->baseline, 0,
+	KUNIT_EXPECT_NULL(test, memchr_inv(ledger->baseline, 0,
 					   sizeof(ledger->baseline)));
+	for (i = 0; i < RARE_CELLS; i++)
+		KUNIT_EXPECT_EQ(test, atomic64_read(rare(ledger, i)), 0);
 	for_each_possible_cpu(cpu)
 		KUNIT_EXPECT_NULL(test, memchr_inv(share(ledger, cpu), 0,
-						   sizeof(struct ledger_page)));
+						   sizeof(struct ledger_share)));
 }
 
 /* Each name adds to its own cell: the table's first, a middle one, the last. */
@@ -203,14 +213,16 @@ static void gauge_is_never_below_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), U64_MAX);
 }
 
-/* Fill a page with a different value in each cell. */
-static void fill_page(struct ledger_page *page, u64 base)
+/* Set all cells to different values, those of the shares on one CPU. */
+static void fill(struct ledger *ledger, int cpu, u64 base)
 {
-	u64 *cell = (u64 *)page;
-	size_t i;
+	u64 *cell = (u64 *)share(ledger, cpu);
+	unsigned int i;
 
-	for (i = 0; i < sizeof(*page) / sizeof(u64); i++)
+	for (i = 0; i < LEDGER_SHARE_CELLS; i++)
 		cell[i] = base + i;
+	for (i = 0; i < RARE_CELLS; i++)
+		atomic64_set(rare(ledger, i), base + LEDGER_SHARE_CELLS + i);
 }
 
 /* A reset stores each cell but the gauges, and subtracts nothing. */
@@ -218,21 +230,20 @@ static void reset_stores_baseline(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
 	int cpu = cpumask_first(cpu_possible_mask);
-	size_t cells = sizeof(struct ledger_page) / sizeof(u64);
 	u64 *now = (u64 *)share(ledger, cpu);
-	u64 *baseline = (u64 *)&ledger->baseline;
 	size_t i;
 
-	fill_page(share(ledger, cpu), 1000000);
+	fill(ledger, cpu, 1000000);
 	ledger_reset(ledger);
-	for (i = 0; i < cells; i++) {
-		KUNIT_ASSERT_EQ(test, now[i], 1000000 + i);
-		KUNIT_ASSERT_EQ(test, baseline[i],
+	for (i = 0; i < LEDGER_CELLS; i++) {
+		if (i < LEDGER_SHARE_CELLS)
+			KUNIT_ASSERT_EQ(test, now[i], 1000000 + i);
+		KUNIT_ASSERT_EQ(test, ledger->baseline[i],
 				is_level(i) ? 0 : 1000000 + i);
 	}
 
 	/* later counts change no baseline until the next reset */
-	fill_page(share(ledger, cpu), 5000000);
+	fill(ledger, cpu, 5000000);
 	for (i = 0; i < LEDGER_NR; i++) {
 		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 5000000 + i);
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
@@ -247,17 +258,18 @@ static void reset_stores_baseline(struct kunit *test)
 static const struct histogram_row {
 	const char *name;
 	enum ledger_histogram histogram;
+	bool rare;
 	size_t offset;
 	unsigned int bins;
 } histogram_params[] = {
-	{ "phase", LEDGER_PHASE, offsetof(struct ledger_page, phase), 128 },
-	{ "size", LEDGER_SIZE, offsetof(struct ledger_page, size), 24 },
-	{ "latency of aligned writes", LEDGER_LATENCY_ALIGNED,
-	  offsetof(struct ledger_page, latency[0]), 112 },
-	{ "latency of misaligned writes", LEDGER_LATENCY_MISALIGNED,
-	  offsetof(struct ledger_page, latency[1]), 112 },
-	{ "hold time", LEDGER_HOLD_TIME,
-	  offsetof(struct ledger_page, hold_time), 112 },
+	{ "phase", LEDGER_PHASE, true, offsetof(struct ledger_rare, phase), 128 },
+	{ "size", LEDGER_SIZE, false, offsetof(struct ledger_share, size), 24 },
+	{ "latency of aligned writes", LEDGER_LATENCY_ALIGNED, false,
+	  offsetof(struct ledger_share, latency), 112 },
+	{ "latency of misaligned writes", LEDGER_LATENCY_MISALIGNED, true,
+	  offsetof(struct ledger_rare, latency), 112 },
+	{ "hold time", LEDGER_HOLD_TIME, true,
+	  offsetof(struct ledger_rare, hold_time), 112 },
 };
 
 static void histogram_desc(const struct histogram_row *row, char *desc)
@@ -290,18 +302,18 @@ static void prints_histogram(struct kunit *test)
 {
 	const struct histogram_row *row = test->param_value;
 	struct ledger *ledger = test->priv;
-	u64 cell = row->offset / sizeof(u64);
+	u64 cell = row->rare * LEDGER_SHARE_CELLS + row->offset / sizeof(u64);
 	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	ssize_t len;
 	int cpu;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
 	for_each_possible_cpu(cpu)
-		memset(share(ledger, cpu), 0, sizeof(struct ledger_page));
+		memset(share(ledger, cpu), 0, sizeof(struct ledger_share));
 	cpu = cpumask_last(cpu_possible_mask);
-	fill_page(share(ledger, cpu), 1000);
+	fill(ledger, cpu, 1000);
 	ledger_reset(ledger);
-	fill_page(share(ledger, cpu), 700000);
+	fill(ledger, cpu, 700000);
 
 	len = ledger_print_histogram(ledger, row->histogram, false, text,
 				     PAGE_SIZE);
@@ -321,7 +333,8 @@ static void prints_full_histogram_in_a_page(struct kunit *test)
 	ssize_t len;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	memset(share(ledger, cpu), 0xff, sizeof(struct ledger_page));
+	memset(share(ledger, cpu), 0xff, sizeof(struct ledger_share));
+	memset(&ledger->rare, 0xff, sizeof(ledger->rare));
 	len = ledger_print_histogram(ledger, row->histogram, false, text,
 				     PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, len, row->bins * strlen("18446744073709551615 "));

@@ -421,9 +421,12 @@ static void check_traffic(const struct figures *figures,
 		CHECK(sent_block_bytes, drive->block_bytes);
 }
 
-/* Compare the text of a histogram with its cells. Return: their sum. */
+/*
+ * Compare the text of a histogram with its cells, which are of all CPUs if @shared.
+ * Return: their sum.
+ */
 static u64 check_histogram(struct ledger *ledger, enum ledger_histogram which,
-			   const u64 *cells, unsigned int nr)
+			   bool shared, const void *cells, unsigned int nr)
 {
 	char *text = machine_alloc(HISTOGRAM_BYTES, 8);
 	char *must = machine_alloc(HISTOGRAM_BYTES, 8);
@@ -432,7 +435,8 @@ static u64 check_histogram(struct ledger *ledger, enum ledger_histogram which,
 	ssize_t bytes;
 
 	for (i = 0; i < nr; i++) {
-		u64 n = cell(ledger, &cells[i]);
+		const u64 *of = (const u64 *)cells + i;
+		u64 n = shared ? *of : cell(ledger, of);
 
 		at += scnprintf(must + at, HISTOGRAM_BYTES - at,
 				i + 1 < nr ? "%llu " : "%llu\n", n);
@@ -455,45 +459,47 @@ static u64 check_histogram(struct ledger *ledger, enum ledger_histogram which,
 
 static void check_latencies(struct ledger *ledger)
 {
-	const struct ledger_page *page = ledger->cpu;
+	const struct ledger_share *share = ledger->cpu;
 	u64 misaligned = READ(writes_misaligned);
 	unsigned int i, top = 0;
 
 	must_be("latencies of aligned writes",
-		check_histogram(ledger, LEDGER_LATENCY_ALIGNED, page->latency[0],
-				ALIGN_LATENCY_BINS),
+		check_histogram(ledger, LEDGER_LATENCY_ALIGNED, false,
+				share->latency, ALIGN_LATENCY_BINS),
 		sent.writes - misaligned, sent.writes - misaligned);
 	must_be("latencies of misaligned writes",
-		check_histogram(ledger, LEDGER_LATENCY_MISALIGNED,
-				page->latency[1], ALIGN_LATENCY_BINS),
+		check_histogram(ledger, LEDGER_LATENCY_MISALIGNED, true,
+				ledger->rare.latency, ALIGN_LATENCY_BINS),
 		misaligned, misaligned);
 	for (i = 0; i < ALIGN_LATENCY_BINS; i++)
-		if (cell(ledger, &page->latency[0][i]) ||
-		    cell(ledger, &page->latency[1][i]))
+		if (cell(ledger, &share->latency[i]) ||
+		    ledger->rare.latency[i].counter)
 			top = i;
 	/* The first latency of the highest bin is not longer than any was. */
 	if (top)
 		must_be("a latency, ns", align_latency_bin_end(top - 1), 0,
 			sent.longest_ns);
 	must_be("times of holding",
-		check_histogram(ledger, LEDGER_HOLD_TIME, page->hold_time,
-				ALIGN_LATENCY_BINS),
+		check_histogram(ledger, LEDGER_HOLD_TIME, true,
+				ledger->rare.hold_time, ALIGN_LATENCY_BINS),
 		!!READ(touches_held), READ(touches_held));
 }
 
 static void check_bins(struct ledger *ledger)
 {
-	const struct ledger_page *page = ledger->cpu;
+	const struct ledger_share *share = ledger->cpu;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SIZE_BINS; i++)
-		must_be("writes of a size", cell(ledger, &page->size[i]),
+		must_be("writes of a size", cell(ledger, &share->size[i]),
 			sent.size[i], sent.size[i]);
 	for (i = 0; i < ALIGN_PHASE_BINS; i++)
-		must_be("writes of a phase", cell(ledger, &page->phase[i]),
+		must_be("writes of a phase", ledger->rare.phase[i].counter,
 			sent.phase[i], sent.phase[i]);
-	check_histogram(ledger, LEDGER_SIZE, page->size, ALIGN_SIZE_BINS);
-	check_histogram(ledger, LEDGER_PHASE, page->phase, ALIGN_PHASE_BINS);
+	check_histogram(ledger, LEDGER_SIZE, false, share->size,
+			ALIGN_SIZE_BINS);
+	check_histogram(ledger, LEDGER_PHASE, true, ledger->rare.phase,
+			ALIGN_PHASE_BINS);
 }
 
 static void check_memory(const struct align_target *at)
@@ -657,7 +663,9 @@ static void check_baseline(struct align_target *at)
 	}
 	for (i = 0; i < ALIGN_SIZE_BINS; i++)
 		must_be("a baseline of writes of a size",
-			ledger->baseline.size[i], sent.size[i], sent.size[i]);
+			ledger->baseline[offsetof(struct ledger_share, size) /
+					 sizeof(u64) + i],
+			sent.size[i], sent.size[i]);
 }
 
 void figures_check(const struct figures *figures, struct align_target *at,

@@ -101,6 +101,12 @@ static inline s64 atomic64_read(const atomic64_t *v)
 	return v->counter;
 }
 
+static inline void atomic64_inc(atomic64_t *v)
+{
+	machine_point();
+	shim_add(&v->counter, 1);
+}
+
 /* A counter that is watched, and the most that it has been. */
 extern const atomic64_t *shim_watched;
 extern s64 shim_watched_most;
