@@ -273,14 +273,15 @@ static unsigned long area_rest(struct align_target *at, unsigned int i,
 	struct align_shard *shard = shard_of_area(at, i);
 	struct align_area *area = area_at(at, i);
 	unsigned long left = MAX_JIFFY_OFFSET;
+	unsigned long now = jiffies;
 
 	if (!quiet_is_over(quiet, i))
 		return left;
 	spin_lock_irq(&shard->lock);
 	if (area->nr)
 		left = age;
-	else if (time_before(jiffies, area->since + age))
-		left = area->since + age - jiffies;
+	else if (time_before(now, area->since + age))
+		left = area->since + age - now;
 	else
 		quiet_begin(quiet, i);
 	spin_unlock_irq(&shard->lock);

@@ -180,6 +180,7 @@ enum block_step turn_begin(struct align_block *block);
 void turn_wait_for_memory(struct align_block *block);
 enum block_step turn_after_read(struct align_block *block, bool failed);
 void block_end_turn(struct align_block *block);
+void blocks_go_on(struct work_struct *work);
 
 /* start.c */
 void start_job(struct align_job *job);

@@ -26,6 +26,7 @@ int engine_init(struct align_target *at, unsigned int max)
 	if (quiet_init(&at->engine.quiet))
 		goto bad_spare;
 	blocks_init(at, max);
+	INIT_WORK(&at->engine.blocks.go_on, blocks_go_on);
 	held_init(at);
 	delay_init(delay, jobs, start_job);
 	drain_init(at);

@@ -64,15 +64,16 @@ struct ledger_rare {
 /**
  * struct ledger - the accounts of one mapped device
  * @cpu: the shares; added to with this_cpu operations, from any context
- * @rare: what misaligned writes add to, from any context
  * @baseline: all cells at the last reset; gauges stay 0
  * @lock: guards @baseline; never taken on the I/O path
+ * @rare: what misaligned writes add to, from any context; in no line with @cpu,
+ *	which all writes read
  */
 struct ledger {
 	struct ledger_share __percpu *cpu;
-	struct ledger_rare rare;
 	u64 baseline[LEDGER_CELLS];
 	spinlock_t lock;	/* guards baseline */
+	struct ledger_rare rare ____cacheline_aligned_in_smp;
 };
 
 int ledger_init(struct ledger *ledger);

@@ -23,6 +23,10 @@
  * different CPUs, a sum could miss the first and have the second.) What was taken
  * back may have been in the sum, however, so whoever takes a write back, or ends
  * one, in a busy area sums again, under the lock.
+ *
+ * The device below may be memory, which a CPU has written with plain stores before
+ * the write ended. So the end of a write orders these before its count, and a sum of
+ * zero is ordered before what is done about it: the pad read.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -84,6 +88,8 @@ bool quiet_enter(struct align_quiet *quiet, unsigned int area, bool *left)
  */
 bool quiet_leave(struct align_quiet *quiet, unsigned int area)
 {
+	/* Pairs with the one in quiet_is_empty(): what was written is seen. */
+	smp_wmb();
 	this_cpu_dec(quiet->cpu->writes[area]);
 	/* Pairs with the one in quiet_end(): it has the sum, or this sees busy. */
 	smp_mb();
@@ -105,6 +111,8 @@ bool quiet_is_empty(const struct align_quiet *quiet, unsigned int area)
 
 	for_each_possible_cpu(cpu)
 		sum += READ_ONCE(per_cpu_ptr(quiet->cpu, cpu)->writes[area]);
+	/* Pairs with the one in quiet_leave(). */
+	smp_rmb();
 	return !sum;
 }
 

@@ -46,7 +46,7 @@
  *    starve the other.
  * 5. A range that comes ends what is known in it. An error ends it, too.
  *
- * Where no block is in memory, ranges are counted by area and not registered; a
+ * Where no block is in memory, writes are counted by area and not registered; a
  * block that is made there counts all of them as one range that touches it, and
  * they have passed it before it was made (quiet.c).
  *
@@ -569,34 +569,57 @@ void blocks_end_range(struct align_io *io, bool ok)
 	span_unlock(at, &span, flags);
 }
 
+/*
+ * Let blocks of an area go on whose counted writes have ended, at most BLOCKS_BATCH.
+ * Return: whether there may be more.
+ */
+static bool area_let_go_on(struct align_target *at, unsigned int index)
+{
+	struct align_shard *shard = shard_of_area(at, index);
+	struct align_area *area = area_at(at, index);
+	unsigned long flags;
+	unsigned int nr;
+
+	spin_lock_irqsave(&shard->lock, flags);
+	if (area->drains)
+		area->drains = !quiet_is_empty(&at->engine.quiet, index);
+	for (nr = 0; nr < BLOCKS_BATCH && !area->drains &&
+	     !list_empty(&area->blocks); nr++) {
+		struct align_block *block =
+			list_first_entry(&area->blocks, struct align_block,
+					 list);
+
+		list_del_init(&block->list);
+		if (!--block->blockers)
+			block_go_on(block);
+	}
+	spin_unlock_irqrestore(&shard->lock, flags);
+	return nr == BLOCKS_BATCH;
+}
+
 /**
  * blocks_end_quiet - let blocks go on that wait for the writes counted in an area
  * @at: the target
  * @index: the area, where such a write has ended or was taken back
+ *
+ * Any context; a work goes on where there are very many.
  */
 void blocks_end_quiet(struct align_target *at, unsigned int index)
 {
-	struct align_shard *shard = shard_of_area(at, index);
-	struct align_area *area = area_at(at, index);
-	unsigned int nr = BLOCKS_BATCH;
-	unsigned long flags;
+	if (area_let_go_on(at, index))
+		queue_work(at->engine.jobs.wq, &at->engine.blocks.go_on);
+}
 
-	while (nr == BLOCKS_BATCH) {
-		spin_lock_irqsave(&shard->lock, flags);
-		if (area->drains)
-			area->drains = !quiet_is_empty(&at->engine.quiet, index);
-		for (nr = 0; nr < BLOCKS_BATCH && !area->drains &&
-		     !list_empty(&area->blocks); nr++) {
-			struct align_block *block =
-				list_first_entry(&area->blocks,
-						 struct align_block, list);
+/* Let more blocks go on, in all areas. */
+void blocks_go_on(struct work_struct *work)
+{
+	struct align_target *at =
+		container_of(work, struct align_target, engine.blocks.go_on);
+	unsigned int i;
 
-			list_del_init(&block->list);
-			if (!--block->blockers)
-				block_go_on(block);
-		}
-		spin_unlock_irqrestore(&shard->lock, flags);
-	}
+	for (i = 0; i < ALIGN_AREAS; i++)
+		while (area_let_go_on(at, i))
+			cond_resched();
 }
 
 /* Let the ranges of a tree through that wait for a block. Lock held. */

@@ -301,7 +301,8 @@ static bool continues_stream(struct align_streams *streams, sector_t start,
 
 /**
  * align_engine_is_quiet - count a write where no block is in memory
- * @io: a write, discard or write-zeroes without touches, in a fixing mode
+ * @io: a write without touches, in a fixing mode; discards and write-zeroes take
+ *	their time, and no block need wait for those of its area
  * @first: the first block that it touches
  * @last: the last one, or one in its area
  *
@@ -364,13 +365,9 @@ int align_engine_map(struct align_io *io)
 		return align_again(io);
 	/* A block may wait for this, and nobody but its sender would poll it. */
 	bio_clear_polled(bio);
-	if (!split.nr_touches && !over &&
+	if (write && !split.nr_touches && !over &&
 	    align_engine_is_quiet(io, split.first_block, split.last_block)) {
-		align_io_count(io, &split, false);
-		if (write)
-			ledger_add(at->ledger, sent_block_bytes,
-				   align_blocks_bytes(g, split.first_block,
-						      split.last_block));
+		align_io_count_whole(io);
 		return DM_MAPIO_REMAPPED;
 	}
 	if (!nowait)

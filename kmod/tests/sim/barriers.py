@@ -14,6 +14,9 @@ BARRIERS = {
     # Who counts a write and who makes its area busy do not both miss the other.
     "quiet-enter-mb": [("quiet.c", "\tsmp_mb();\n\tbusy = ", "\tbusy = ")],
     "quiet-end-mb": [("quiet.c", "\tsmp_mb();\n\treturn !quiet_is_empty", "\treturn !quiet_is_empty")],
+    # Who sees that all counted writes have ended sees what they have written, in a device that is memory.
+    "quiet-leave-wmb": [("quiet.c", "\tsmp_wmb();\n", "")],
+    "quiet-empty-rmb": [("quiet.c", "\tsmp_rmb();\n", "")],
     # Nor do who ends such a write and who makes the area busy.
     "quiet-leave-mb": [("quiet.c", "\tsmp_mb();\n\treturn quiet_is_over", "\treturn quiet_is_over")],
     # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
@@ -45,8 +48,10 @@ IN_LITMUS = {
     "node-mb": ["engine: node and opener"],
     "pieces-relaxed": ["engine: the pieces of a write"],
     "quiet-end-mb": ["engine: a write is counted", "engine: a counted write ends"],
+    "quiet-empty-rmb": ["engine: what a counted write wrote"],
     "quiet-enter-mb": ["engine: a write is counted"],
     "quiet-leave-mb": ["engine: a counted write ends"],
+    "quiet-leave-wmb": ["engine: what a counted write wrote"],
     "quiet-rmb-held": ["engine: a failed block ends"],
     "quiet-rmb-idle": ["engine: a block fails"],
     "unpin-release": ["engine: the buffer of a pinned block"],

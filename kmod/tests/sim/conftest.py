@@ -16,3 +16,9 @@ def linux():
 def built(tmp_path_factory, linux):
     """Return the folder of a build."""
     return build_once(tmp_path_factory.mktemp("sim"), linux)
+
+
+@pytest.fixture(scope="session")
+def searching(tmp_path_factory, linux):
+    """Return the folder of a build that sees accesses."""
+    return build_once(tmp_path_factory.mktemp("accesses"), linux, "ACCESSES=1")

@@ -220,6 +220,24 @@ static void make_used_busy(void)
 	R(1, 0) = quiet_end(&quiet, AREA_USED);
 }
 
+/* It was a write of a device that is memory, which a pad read looks at. */
+static void write_and_end(void)
+{
+	buffer[0] = 1;
+	quiet_leave(&quiet, AREA_USED);
+}
+
+static void make_used_busy_and_read(void)
+{
+	R(1, 0) = quiet_end(&quiet, AREA_USED);
+	R(1, 1) = READ_ONCE(buffer[0]);
+}
+
+static bool read_old(void)
+{
+	return !R(1, 0) && !R(1, 1);
+}
+
 static bool end_unseen(void)
 {
 	return !R(0, 0) && R(1, 0);
@@ -296,6 +314,8 @@ const struct litmus litmus_engine_tests[] = {
 	NEVER("engine: a write is counted", write_unseen, count_write, make_busy),
 	NEVER("engine: a counted write ends", end_unseen, end_write,
 	      make_used_busy),
+	NEVER("engine: what a counted write wrote", read_old, write_and_end,
+	      make_used_busy_and_read),
 	NEVER("engine: the pieces of a write", error_lost, end_bad_piece,
 	      end_good_piece),
 };

@@ -1350,7 +1350,8 @@ static const struct {
 	{ "long write", long_write }, { "batches", batches },
 	{ "crowd", crowd }, { "settled", scene_settled },
 	{ "quiet areas", scene_quiet_areas },
-	{ "counted writes", scene_counted_writes },
+	{ "counted writes", scene_counted_writes }, { "lines", scene_lines },
+	{ "many wait", scene_many_wait },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

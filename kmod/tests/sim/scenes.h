@@ -11,6 +11,9 @@ struct world_plan;
 void scene_files(void);
 void scene_lost_files(void);
 
+/* A scene of scenes_lines.c. */
+void scene_lines(void);
+
 /* Scenes of scenes_waits.c. */
 void scene_counted_writes(void);
 void scene_dropped(void);
@@ -21,6 +24,7 @@ void scene_late_plug(void);
 void scene_quiet_areas(void);
 void scene_quiet_reboot(void);
 void scene_many_modes(void);
+void scene_many_wait(void);
 void scene_no_stream(void);
 void scene_own_flush(void);
 void scene_passed_over(void);

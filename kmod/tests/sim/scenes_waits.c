@@ -406,6 +406,30 @@ void scene_quiet_areas(void)
 	stage_close();
 }
 
+/* More blocks wait for a counted write than one lock hold lets go on. */
+void scene_many_wait(void)
+{
+	unsigned int nr = BLOCKS_BATCH + 6, i;
+	struct act *slow, *touch[BLOCKS_BATCH + 6];
+
+	if (stage.block > 16)
+		return;
+	stage_open(1, 400, 256);
+	stage_waits(WRITES);
+	slow = act_send(REQ_OP_WRITE, stage_at(2), stage.block);
+	stage_rest_us(AT_ONCE_US);
+	drive_forget_seen();
+	for (i = 0; i < nr; i++)
+		touch[i] = act_send(REQ_OP_WRITE, stage_at(4 + 2 * i) + 1, 1);
+	stage_rest_us(AT_ONCE_US);
+	MUST(COUNT(pad_reads), 0);
+	stage_waits(0);
+	MUST(act_wait(slow), BLK_STS_OK);
+	for (i = 0; i < nr; i++)
+		MUST(act_wait(touch[i]), BLK_STS_OK);
+	stage_close();
+}
+
 /* An area, writes that have been counted in it, and threads that count more. */
 static struct {
 	struct align_quiet quiet;

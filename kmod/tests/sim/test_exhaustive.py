@@ -6,7 +6,7 @@ import re
 import pytest
 
 from lab.plugins import extent
-from sim.programs import CLEAN, USAGE, VIOLATION, build_once, build_with_fault, sim
+from sim.programs import CLEAN, USAGE, VIOLATION, build_with_fault, sim
 
 PROGRAM = "sim-accesses"
 # Sets that are small enough to be searched without any reduction: mode, operations, what is out of the ordinary.
@@ -26,12 +26,6 @@ FOUND = [("touch-joins-write", "pad", "partial fua", "nothing"), ("range-overtak
          ("failed-range-ends-held", "coalesce", "whole partial", "error")]
 # Sets that have other outcomes then.
 WITH = [("error", "pad", "partial"), ("no-memory", "pad", "partial partial"), ("one-block", "pad", "two-block")]
-
-
-@pytest.fixture(scope="session")
-def searching(tmp_path_factory, linux):
-    """Return the folder of a build that sees accesses."""
-    return build_once(tmp_path_factory.mktemp("accesses"), linux, "ACCESSES=1")
 
 
 def search(out, *options, expect=CLEAN):
