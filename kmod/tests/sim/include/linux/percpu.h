@@ -8,7 +8,7 @@
 
 #include <linux/kernel.h>
 
-#define SHIM_PERCPU_BYTES	8192UL
+#define SHIM_PERCPU_BYTES	2048UL
 
 void *shim_alloc_percpu(size_t bytes);
 void free_percpu(void *data);
