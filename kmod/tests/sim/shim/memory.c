@@ -12,6 +12,11 @@ struct shim_faults shim_faults;
 unsigned int shim_nr_allocations;
 const atomic64_t *shim_watched;
 s64 shim_watched_most;
+void shim_watch(s64 now)
+{
+	shim_watched_most = max(shim_watched_most, now);
+}
+
 /* Allocations that may not sleep so far. */
 static unsigned int nr_nowait;
 /* One of them has failed, in a search. */

@@ -107,9 +107,13 @@ static inline void atomic64_inc(atomic64_t *v)
 	shim_add(&v->counter, 1);
 }
 
-/* A counter that is watched, and the most that it has been. */
+/*
+ * A counter that is watched, and the most that it has been. What notes that lies in
+ * the shim: here its stores would be as weak as the engine's.
+ */
 extern const atomic64_t *shim_watched;
 extern s64 shim_watched_most;
+void shim_watch(s64 now);
 
 static inline s64 atomic64_add_return(s64 change, atomic64_t *v)
 {
@@ -117,8 +121,8 @@ static inline s64 atomic64_add_return(s64 change, atomic64_t *v)
 
 	machine_point();
 	now = shim_add_return(&v->counter, change, WEAK_FULL);
-	if (v == shim_watched && now > shim_watched_most)
-		shim_watched_most = now;
+	if (v == shim_watched)
+		shim_watch(now);
 	return now;
 }
 
