@@ -145,8 +145,8 @@ enum align_ending {
  * @max: limit of @nr; read without a lock
  * @bytes: memory of blocks and runs of blocks
  * @bytes_high: high-water mark of @bytes
- * @expire: work that evicts blocks which have been known for too long, and makes
- *	areas quiet that have had no block for a while
+ * @expire: work that evicts blocks which have been known for too long
+ * @rest: work that makes areas quiet which have had no block for a while
  * @go_on: work that lets blocks go on whose area has drained, where there are many
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
@@ -159,6 +159,7 @@ struct align_blocks {
 	atomic64_t bytes;
 	atomic64_t bytes_high;
 	struct delayed_work expire;
+	struct delayed_work rest;
 	struct work_struct go_on;
 	atomic_t nr_shown;
 	atomic_t nr_over;

@@ -299,19 +299,39 @@ static unsigned long areas_rest(struct align_target *at, unsigned long age)
 	return left;
 }
 
-static void blocks_expire(struct work_struct *work)
+static void blocks_rest(struct work_struct *work)
 {
 	struct align_target *at =
 		container_of(to_delayed_work(work), struct align_target,
-			     engine.blocks.expire);
+			     engine.blocks.rest);
 	unsigned long left = areas_rest(at, msecs_to_jiffies(ALIGN_BUSY_MS));
+
+	/* An area that became busy meanwhile has queued the work, for later. */
+	if (left != MAX_JIFFY_OFFSET)
+		mod_delayed_work(at->engine.jobs.wq, &at->engine.blocks.rest,
+				 left);
+}
+
+/* See to it that an area which has become busy is quiet again some time. */
+void blocks_rest_later(struct align_target *at)
+{
+	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.rest,
+			   msecs_to_jiffies(ALIGN_BUSY_MS));
+}
+
+static void blocks_expire(struct work_struct *work)
+{
+	struct align_engine *engine =
+		container_of(to_delayed_work(work), struct align_engine,
+			     blocks.expire);
+	unsigned long left = MAX_JIFFY_OFFSET;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		left = min(left, shard_expire(&at->engine.blocks.shard[i]));
+		left = min(left, shard_expire(&engine->blocks.shard[i]));
 	/* A block that became known meanwhile has queued the work, for later. */
 	if (left < MAX_JIFFY_OFFSET)
-		mod_delayed_work(at->engine.jobs.wq, &at->engine.blocks.expire,
+		mod_delayed_work(engine->jobs.wq, &engine->blocks.expire,
 				 left);
 }
 
@@ -376,6 +396,7 @@ void blocks_forget(struct align_target *at)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&blocks->expire);
+	cancel_delayed_work_sync(&blocks->rest);
 	blocks_shrink(blocks, 0);
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		u64 from = 0;
@@ -385,8 +406,7 @@ void blocks_forget(struct align_target *at)
 			cond_resched();
 	}
 	if (areas_rest(at, 0) < MAX_JIFFY_OFFSET)
-		queue_delayed_work(at->engine.jobs.wq, &blocks->expire,
-				   msecs_to_jiffies(ALIGN_BUSY_MS));
+		blocks_rest_later(at);
 }
 
 /**
@@ -431,6 +451,7 @@ void blocks_init(struct align_target *at, unsigned int max)
 	blocks->long_ranges = RB_ROOT_CACHED;
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
+	INIT_DELAYED_WORK(&blocks->rest, blocks_rest);
 }
 
 /* Note that no block is left. */

@@ -162,6 +162,7 @@ static inline bool block_is_kept(const struct align_block *block)
 /* block.c */
 void blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
+void blocks_rest_later(struct align_target *at);
 bool blocks_make_room(struct align_io *io, struct align_shard *shard);
 struct align_block *block_new(struct align_target *at, u64 number);
 void block_insert(struct align_block *block);

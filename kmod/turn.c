@@ -274,8 +274,7 @@ static bool block_waits_for_quiet(struct align_block *block)
 
 	if (!quiet_is_over(quiet, i)) {
 		area->drains = quiet_end(quiet, i);
-		queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.expire,
-				   msecs_to_jiffies(ALIGN_KNOWN_MS));
+		blocks_rest_later(at);
 	}
 	if (area->drains)
 		list_add_tail(&block->list, &area->blocks);

@@ -76,7 +76,7 @@ def test_the_reduction_leaves_out_no_outcome(searching, mode, operations, circum
     assert figures["sleep sets"]["orders"] <= figures["none"]["orders"]
 
 
-@pytest.mark.parametrize("mode,operations,options", [("coalesce", "partial partial", ["--sleep"]), ("pad", "partial read", [])])
+@pytest.mark.parametrize("mode,operations,options", [("coalesce", "partial partial", ["--sleep"]), ("pad", "whole read", [])])
 def test_a_reduction_that_leaves_out_too_much_is_noticed(searching, mode, operations, options):
     """Taken for readings, writes of two steps never depend on each other; without what was read, states are too few."""
     reduced, loose = (outcomes(search(searching, "--mode", mode, "--set", operations, *options, *more))

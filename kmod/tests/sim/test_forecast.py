@@ -41,7 +41,7 @@ WRONG = {
 # Of the engine: faults that change no content.
 OF_THE_ENGINE = {**{name: FAULTS[name] for name in ("ledger-not-superseded", "range-keeps-known", "fua-held")},
                  # As it was: a block that becomes known while others are forgotten puts those off that are left.
-                 "known-longer": [("block.c", "\t\tmod_delayed_work(", "\t\tqueue_delayed_work(")]}
+                 "known-longer": [("block.c", "\t\tmod_delayed_work(engine", "\t\tqueue_delayed_work(engine")]}
 
 
 def forecast(out, *options):
