@@ -166,7 +166,7 @@ struct align_blocks {
 };
 
 /**
- * struct align_held - what is held, and who waits for it
+ * struct align_held - held touches, and the waiters for them
  * @nr_resting: number of blocks in the shards' @held and @urgent
  * @nr_idle: number of blocks in the shards' @failed
  * @pressed: @nr_resting is too large; a hint, without a lock
@@ -191,7 +191,7 @@ struct align_blocks {
  * @seq: number of the block that began to hold last
  * @empty_seq: held blocks with a number up to this one must be written; read
  *	without the lock
- * @nr: number of held blocks, in whatever state; read without the lock
+ * @nr: number of held blocks, in all states; read without the lock
  * @nr_failed: number of held blocks whose write failed
  */
 struct align_held {
@@ -230,13 +230,13 @@ struct align_streams {
 };
 
 /**
- * struct align_engine - what serves writes in the fixing modes
+ * struct align_engine - the parts that serve writes in the fixing modes
  * @jobs: steps that an interrupt or a full stack cannot take
  * @spare: memory for reads of blocks that hold something
  * @delay: blocks that wait a moment for the rest of a stream
  * @quiet: writes where no block is in memory
  * @blocks: the blocks that have touches, are held or are known
- * @held: what is held
+ * @held: held touches
  * @cursor: kind and shards from which the drain takes its next block; its own
  * @streams: ends of recent writes
  * @endings: a waiter for each notifier
@@ -266,7 +266,7 @@ struct align_engine {
  * @mode: changes under @change_lock with the gate closed
  * @change_lock: one change of the mode at a time
  * @gate: gate that every change of data passes
- * @engine: what serves writes in the fixing modes
+ * @engine: the engine, which serves writes in the fixing modes
  * @pieces: bios for runs that have to be cut and for touches that go down
  *	unmodified; allocated without waiting, or where the last one has been
  *	sent

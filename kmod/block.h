@@ -45,7 +45,7 @@ unsigned int start_take_whole(struct align_block *block,
 void runs_write(struct align_target *at, struct list_head *list,
 		unsigned int nr);
 void block_write(struct align_block *block);
-void bio_on_nobodys_account(struct bio *bio);
+void bio_charge_no_cgroup(struct bio *bio);
 blk_opf_t block_patch(struct align_block *block);
 unsigned int block_sent_bytes(const struct align_block *block);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the openers of a mapped device know of its volatile write cache: only who
- * knows of it sends flushes.
+ * What the openers of a mapped device know of its volatile write cache: only openers
+ * that know of it send flushes.
  */
 #include "node.h"
 
@@ -46,7 +46,7 @@ bool node_misses_cache(struct align_node *node)
 }
 
 /**
- * node_is_flushed - whether all who have a device open know its write cache
+ * node_is_flushed - whether all openers of a device know its write cache
  * @node: the device
  *
  * Return: false if an opener may have looked while the device had no volatile
@@ -58,8 +58,8 @@ bool node_is_flushed(struct align_node *node)
 	if (READ_ONCE(node->unflushed) && !disk_openers(node->disk)) {
 		WRITE_ONCE(node->unflushed, false);
 		/*
-		 * Who opened it since the look at the openers may have seen it
-		 * set, and have set nothing: such an opener is seen here.
+		 * An opener that came since the look at the openers may have
+		 * seen it set, and have set nothing: it is seen here.
 		 */
 		smp_mb();
 		if (disk_openers(node->disk))

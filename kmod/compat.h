@@ -19,7 +19,7 @@
 #error "the kernel's headers do not compile; probe_HEADERS.h.log says why"
 #endif
 
-/* dm passes no atomic writes on, whatever the block layer knows of them. */
+/* dm passes no atomic writes on, though the block layer may know them. */
 #if !DM_ALIGN_HAVE_ATOMIC_WRITES
 #undef DM_TARGET_ATOMIC_WRITES
 #define DM_TARGET_ATOMIC_WRITES 0

@@ -7,7 +7,7 @@
  * At once if its last missing sector comes, or a touch that may not be held.
  * Otherwise when the emptying work takes it, with those of its neighbours that
  * are held, because
- *   - somebody waits: blocks that began to hold up to held->empty_seq, or a
+ *   - a waiter waits for all blocks that began to hold up to held->empty_seq, or a
  *     range for this one block;
  *   - hold_ms are over, for the oldest;
  *   - more than three quarters of max_blocks are held: the oldest go, until it
@@ -44,7 +44,7 @@
 
 #include "block_state.h"
 
-/* How often the write of failed blocks is tried though nobody asks for it. */
+/* How often the write of failed blocks is tried without a waiter. */
 #define HOLD_RETRY_MS	5000
 
 static void hold_due(struct timer_list *timer)

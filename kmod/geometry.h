@@ -96,7 +96,7 @@ static inline __u64 align_block_of(const struct align_geometry *g, __u64 sector)
 
 /*
  * First sector of @block. Block 0 has none if it starts before the device; it
- * is an edge block then, and nobody may ask.
+ * is an edge block then, and must not be asked for.
  */
 static inline __u64 align_block_start(const struct align_geometry *g,
 				      __u64 block)
@@ -347,7 +347,7 @@ struct align_limits {
  * @sector: where the request starts, on the device below
  *
  * The block layer ends a request that is too large at a multiple of the
- * physical block size from sector 0, whatever alignment_offset says
+ * physical block size from sector 0, without regard to alignment_offset
  * (get_max_io_size() in block/blk-merge.c); this is the same figure, or the
  * smallest that it can be where the disk's own sectors are not known.
  *
@@ -473,8 +473,8 @@ static inline __u64 align_cut_zeroes(const struct align_geometry *g,
  * @g: the blocks
  * @max: the limit of the device below, sectors
  *
- * Whoever zeroes a large range cuts it into bios of this size, or of the largest
- * that a bio can have, from the range's own start on.
+ * The block layer cuts a large range of zeroes into bios of this size, or of the
+ * largest that a bio can have, from the range's own start on.
  *
  * Return: the largest number of whole blocks in both; 0 if @max is less than a
  * block, and then the block layer writes zeroes instead.

@@ -2,10 +2,10 @@
 /*
  * Holding: touches that are acknowledged as soon as they are copied.
  *
- * A block holds from its first such touch on, whatever states it goes through,
- * until what it holds is settled: written, overwritten, discarded or dropped.
- * In between, whoever is promised stable data waits for it (struct
- * align_waiter), and whoever reads takes its bytes from the buffer (overlay.c).
+ * A block holds from its first such touch on, through all of its states, until
+ * what it holds is settled: written, overwritten, discarded or dropped. In between,
+ * flushes and other waiters wait for it (struct align_waiter), and reads take its
+ * bytes from the buffer (overlay.c).
  *
  * What is at stake
  * ----------------
@@ -22,8 +22,8 @@
  *     or in HELD, which is dropped.
  * In between, a block may be in any state but KNOWN, and in any other list or none,
  * and its write may have failed. So only shard->by_age has all of them, and
- * hold_oldest_ns() looks at its first block: anybody may read the age, at any time,
- * and a read costs one block of each shard, however many blocks are held.
+ * hold_oldest_ns() looks at its first block: a file in sysfs may be read at any time,
+ * and that costs one block of each shard, however many blocks are held.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>
@@ -64,7 +64,7 @@ bool hold_is_frozen(const struct align_held *held)
  * @bio: the write
  *
  * Root can switch the write cache of a queue off, and then no flush comes, nor
- * from who looked while the device had none: node_sees_cache().
+ * from an opener that looked while the device had none: node_sees_cache().
  */
 bool hold_allowed(const struct align_target *at, const struct bio *bio)
 {
@@ -498,7 +498,7 @@ bool hold_withdraw(struct align_target *at, struct align_waiter *waiter)
 	struct align_held *held = &at->engine.held;
 	bool waits;
 
-	/* Whoever completes holds the lock, and must be done with the target. */
+	/* The thread that completes holds the lock, and must be done with the target. */
 	spin_lock_irq(&held->lock);
 	/* Its blocks may be settled, and the work that ends it on its way. */
 	while (waiters_end(&held->waiters, WAITERS_BATCH)) {
@@ -643,7 +643,7 @@ static u64 shard_oldest_ns(struct align_shard *shard)
 
 /**
  * hold_oldest_ns - when the first of a target's held touches arrived
- * @at: a target that cannot leave its node meanwhile, of whatever table
+ * @at: a target of any table, which cannot leave its node meanwhile
  *
  * Takes the lock of each shard once, however many blocks are held. Process
  * context; waits for no request.

@@ -32,7 +32,7 @@ enum ledger_histogram {
 };
 
 /**
- * struct ledger_share - one CPU's share of what all writes add to
+ * struct ledger_share - one CPU's share of the cells that all writes add to
  * @counter: by enum ledger_counter; a gauge wraps below 0 in one CPU's share
  * @size: bins of align_size_bin()
  * @latency: bins of align_latency_bin(): aligned writes
@@ -44,7 +44,7 @@ struct ledger_share {
 };
 
 /**
- * struct ledger_rare - what misaligned writes add to
+ * struct ledger_rare - the cells that misaligned writes add to
  * @phase: bins of align_phase_bin()
  * @latency: bins of align_latency_bin()
  * @hold_time: bins of align_latency_bin(): held blocks, from their first held
@@ -66,8 +66,8 @@ struct ledger_rare {
  * @cpu: the shares; added to with this_cpu operations, from any context
  * @baseline: all cells at the last reset; gauges stay 0
  * @lock: guards @baseline; never taken on the I/O path
- * @rare: what misaligned writes add to, from any context; in no line with @cpu,
- *	which all writes read
+ * @rare: histograms that misaligned writes add to, from any context; in no line
+ *	with @cpu, which all writes read
  */
 struct ledger {
 	struct ledger_share __percpu *cpu;

@@ -33,8 +33,8 @@ struct align_slot {
  * @lock: guards @targets, @live, @epoch and the physical sizes in @slots; no
  *	sleeping, and never held while files are made or removed, because
  *	reading a file takes it
- * @leave_lock: held, with @lock inside, while a target joins or leaves; who holds
- *	it may use all targets, and sleep, but not for a request or for memory
+ * @leave_lock: held, with @lock inside, while a target joins or leaves; its
+ *	holder may use all targets, and sleep, but not for a request or for memory
  * @targets: align targets of all tables; changes under both locks
  * @live: the table that was resumed last, or NULL; not to be dereferenced
  * @epoch: number of the epoch, from 1; a table with another P begins a new one
@@ -42,7 +42,7 @@ struct align_slot {
  *	dm resumes a device in one context at a time
  * @unflushed: an opener may have looked while the device had no volatile write
  *	cache, and then sends no flushes. node_sees_cache() sets it without a lock,
- *	and only node_is_flushed() clears it, when nobody has the device open
+ *	and only node_is_flushed() clears it, when no opener has the device
  * @publish_lock: guards @files and the files in @slots
  * @files: the files of the device itself, or NULL
  * @slots: slots, by a target's index

@@ -5,8 +5,8 @@
  * A read and the write of a held block may pass each other below, so a read that
  * looked for held bytes only at its end could return what was there before. It
  * therefore pins, when it is mapped, each block that holds some of its sectors,
- * and notes which. When it ends it takes those from the buffer, whatever became
- * of the block: they may be newer by then, but never older.
+ * and notes which. When it ends it takes those from the buffer, though the block may
+ * be gone from the tree: they may be newer by then, but never older.
  *
  * A pin is taken and given back under the lock of its block's shard, and the
  * bytes are copied under it, so that no logical block is torn by a touch or a

@@ -10,7 +10,7 @@
  * waits for the writes that were counted there, as for one more range that came
  * before it and touches it.
  *
- * Who counts and who makes an area busy look for each other:
+ * A write and a block that makes its area busy look for each other:
  *
  *     quiet_enter()               quiet_end(), under the shard's lock
  *     count the write             set busy
@@ -21,8 +21,8 @@
  * back, on the same CPU: so a sum that has the one has the other or neither, and a
  * write in flight is never hidden by one that was taken back. (With the two on
  * different CPUs, a sum could miss the first and have the second.) What was taken
- * back may have been in the sum, however, so whoever takes a write back, or ends
- * one, in a busy area sums again, under the lock.
+ * back may have been in the sum, however. So in a busy area the end of a write, as
+ * the taking back of one, is followed by another sum, under the lock.
  *
  * The device below may be memory, which a CPU has written with plain stores before
  * the write ended. So the end of a write orders these before its count, and a sum of
@@ -102,7 +102,7 @@ bool quiet_leave(struct align_quiet *quiet, unsigned int area)
  * @area: the area
  *
  * Called with the lock of the area's shard held. A write that is being taken back
- * counts; who takes it back asks again.
+ * counts, and this is asked again when it has been.
  */
 bool quiet_is_empty(const struct align_quiet *quiet, unsigned int area)
 {

@@ -53,14 +53,14 @@ static struct block_run *run_single(struct align_block *block)
 }
 
 /**
- * bio_on_nobodys_account - charge no cgroup with a bio that carries held touches
+ * bio_charge_no_cgroup - charge no cgroup with a bio that carries held touches
  * @bio: the bio, with its device
  *
  * The writer has been told that it is done, and others may wait for its data, with
  * an fsync. So it must not wait in the queue of a cgroup that is throttled, neither
  * the writer's own nor that of the task that happens to send the bio.
  */
-void bio_on_nobodys_account(struct bio *bio)
+void bio_charge_no_cgroup(struct bio *bio)
 {
 	bio_associate_blkg_from_css(bio, NULL);
 }
@@ -108,7 +108,7 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 		bio_clone_blkg_association(bio, cause->io->bio);
 	}
 	if (run_is_held(run))
-		bio_on_nobodys_account(bio);
+		bio_charge_no_cgroup(bio);
 }
 
 static void run_read_end(struct bio *bio)
@@ -499,7 +499,7 @@ static void block_pass_touches(struct align_block *block)
 
 	/* Sent in the order in which they came; gone once sent. */
 	list_for_each_entry_safe(touch, tmp, &touches, list) {
-		/* Waits at most for those sent before, which need nobody. */
+		/* Waits at most for those sent before, which end by themselves. */
 		struct bio *bio = bio_alloc_clone(at->dev->bdev,
 						  touch->io->bio, GFP_NOIO,
 						  &at->pieces);
@@ -560,7 +560,7 @@ static void block_pass_held(struct align_block *block)
 	for_each_set_bitrange(start, end, block->covered, sectors) {
 		struct bio *bio;
 
-		/* Waits at most for those sent before, which need nobody. */
+		/* Waits at most for those sent before, which end by themselves. */
 		bio = bio_alloc_bioset(at->dev->bdev, buffer_nr_vecs(at), opf,
 				       GFP_NOIO, &at->pieces);
 		align_set_placement(bio, block_placement(block));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has all that is held settled, and waits for that: suspends, changes of the
- * mode, ioctls; and what gives up what cannot be written.
+ * Suspends, changes of the mode and ioctls, which have all that is held settled and
+ * wait for that; and what gives up what cannot be written.
  */
 #include <linux/jiffies.h>
 
@@ -84,7 +84,7 @@ static void hold_wait_quiet(struct align_target *at)
  *
  * device-mapper waits for the bios that it mapped, and that wait can be
  * interrupted; it knows nothing of held blocks. So the device is sent a flush of
- * the engine's own, which ends when they are written. Nobody else waits for that
+ * the engine's own, which ends when they are written. Nothing else waits for that
  * flush: it may be kept in front of the device until a resume. Without it, for
  * want of memory, postsuspend waits for held blocks by itself.
  *
@@ -104,7 +104,7 @@ void hold_presuspend(struct align_target *at)
 			GFP_NOWAIT | __GFP_NOWARN);
 	if (!bio)
 		return;
-	/* Not on account of whoever suspends the device: that may be throttled. */
+	/* Not on account of the task that suspends the device: it may be throttled. */
 	bio_associate_blkg_from_css(bio, NULL);
 	bio->bi_end_io = bio_put;
 	submit_bio_noacct(bio);
@@ -115,7 +115,7 @@ void hold_presuspend(struct align_target *at)
  * @at: the target, which hold_empty() has emptied as far as that is possible
  *
  * Returns when nothing held is in flight. Nothing is sent until hold_thaw().
- * What is still held stays, and whoever waits for it fails.
+ * What is still held stays, and its waiters fail.
  */
 static void hold_freeze(struct align_target *at)
 {
@@ -143,7 +143,7 @@ static void hold_freeze(struct align_target *at)
 				   !READ_ONCE(held->nr_flushes),
 				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);
-	/* Whoever woke this holds the lock, and must be done with the target. */
+	/* The thread that woke this holds the lock, and must be done with the target. */
 	spin_lock_irq(&held->lock);
 	spin_unlock_irq(&held->lock);
 }

@@ -2,7 +2,7 @@
 /*
  * When the serving of blocks starts, and which of them go together.
  *
- * A block in COLLECT is owned by whoever starts it. That is done late: at the
+ * A block in COLLECT is owned by the thread that starts it. That is done late: at the
  * end of the submitter's plug, and for the end of a stream a moment after that
  * (delay.c), because what is on its way may complete the block and save the read.
  *
@@ -66,10 +66,10 @@ unsigned int start_take_whole(struct align_block *block,
 }
 
 /*
- * Delay a block in COLLECT that may get the rest of a stream. Not if
- * no other write of the target is in flight: then nothing is on its way, unless
- * the block layer has cut write-zeroes there, and whoever has sent the one part
- * sends the other next. Lock held.
+ * Delay a block in COLLECT that may get the rest of a stream. Not if no other write
+ * with partial touches is in flight: then nothing is on its way, unless the block
+ * layer has cut write-zeroes there, and the task that has sent the one part sends
+ * the other next. Lock held.
  */
 static bool block_delay(struct align_block *block)
 {
@@ -83,7 +83,7 @@ static bool block_delay(struct align_block *block)
 	if (block_is_whole(block) ||
 	    !delay_add(&at->engine.delay, block, cut))
 		return false;
-	/* The block may be somebody else's by now. */
+	/* The block may be a worker's by now. */
 	ledger_inc(at->ledger, blocks_delayed);
 	return true;
 }
@@ -169,7 +169,7 @@ void start_job(struct align_job *job)
  * @nr: number of blocks
  * @job: starts the blocks, if the task cannot
  *
- * Whoever plugs is about to send more, and what comes may complete a block.
+ * A task that plugs is about to send more, and what comes may complete a block.
  */
 struct start_plug {
 	struct blk_plug_cb cb;

@@ -5,8 +5,8 @@
  *
  * Files are removed before the node goes, and removing waits for readers, so a
  * reader may use the node. It takes node->lock, the ledger's, or node->leave_lock
- * and inside that the lock of one shard after the other; nobody holds one of them
- * while removing, or while waiting for a request.
+ * and inside that the lock of one shard after the other; none of them is held
+ * while files are removed, or a request is waited for.
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -382,8 +382,8 @@ void sysfs_publish(struct align_node *node, unsigned int index)
 
 	mutex_lock(&node->publish_lock);
 	/*
-	 * Memory must not be had by writing to a device that is suspended: who
-	 * resumes it may wait for the lock.
+	 * Memory must not be had by writing to a device that is suspended: the
+	 * task that resumes it may wait for the lock.
 	 */
 	noio = memalloc_noio_save();
 	if (!node->files)

@@ -393,7 +393,8 @@ static noinline int map_report(struct align_io *io)
 
 /*
  * Whether a write goes down as it came in all modes: whole blocks, which the device
- * below takes as one request, and no block in memory that might be concerned.
+ * below takes as one request, and no block in memory that might be concerned. Most
+ * writes are like that.
  */
 static bool map_whole(struct align_io *io, bool fixing)
 {
@@ -404,7 +405,7 @@ static bool map_whole(struct align_io *io, bool fixing)
 
 	if (bio_op(bio) != REQ_OP_WRITE ||
 	    !align_is_whole(g, sector, bio_sectors(bio)) ||
-	    !align_surely_fits(at, bio))
+	    (!align_surely_fits(at, bio) && align_over_limits(io)))
 		return false;
 	if (!fixing)
 		return true;
@@ -724,8 +725,8 @@ static void align_status(struct dm_target *ti, status_type_t type,
 
 /*
  * A device can be opened, and stacked upon, before its first table is resumed.
- * Whoever did that, or has a device open that gains a write cache by this table,
- * has looked already and sends no flushes.
+ * An opener that did that, or has a device open that gains a write cache by this
+ * table, has looked already and sends no flushes.
  */
 static int align_preresume(struct dm_target *ti)
 {
@@ -799,14 +800,14 @@ static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,
 
 	*bdev = at->dev->bdev;
 	/*
-	 * Only the whole device passes ioctls on to everybody, and in modes that
+	 * Only the whole device passes ioctls of all kinds on, and in modes that
 	 * hold or read blocks only the harmless ones: a command that writes would
 	 * go behind the engine's back.
 	 */
 	if (READ_ONCE(at->mode) == ALIGN_REPORT ||
 	    ioctl_spares_medium(COMPAT_IOCTL_CMD))
 		return at->start || ti->len != bdev_nr_sectors(*bdev);
-	/* What device-mapper will refuse must not cost anybody anything. */
+	/* What device-mapper will refuse must cost nothing. */
 	if (!capable(CAP_SYS_RAWIO))
 		return 1;
 	ret = hold_settle_for_ioctl(at);
@@ -823,7 +824,8 @@ static int align_iterate_devices(struct dm_target *ti,
 }
 
 /*
- * Whoever zeroes much cuts it at this limit, and that must not be inside a block.
+ * The block layer cuts large write-zeroes at this limit, which must not be inside a
+ * block.
  * A mode that is entered by a message comes too late for it: then the two parts
  * of a block complete each other.
  */

@@ -42,7 +42,7 @@
  *    waits there; otherwise it goes to block->next.
  * 4. When the write of a block has ended, every range that waits for it is
  *    let through, then every touch in block->next is served, and so on in
- *    turns. Nobody is overtaken more than once, so a flood of one kind cannot
+ *    turns. No request is overtaken more than once, so a flood of one kind cannot
  *    starve the other.
  * 5. A range that comes ends what is known in it. An error ends it, too.
  *
@@ -54,7 +54,7 @@
  *
  * 6. A touch may be copied to block->kept and acknowledged only where no range
  *    is in flight or waits: into a new block, or one in KNOWN or HELD. From
- *    then on block->held counts it, in whatever state the block is, until a
+ *    then on block->held counts it, in all states of the block, until a
  *    write that carries it has ended well, or it is overwritten or dropped.
  * 7. A range that comes to a block in HELD goes down at once, and the block is
  *    in WAIT until it has ended. Only then, and only if it ended well, does it
@@ -62,11 +62,11 @@
  *    and a flush waits for both. More ranges may pass the same way, until the
  *    block has to be emptied: then they wait, and it is. One that must not wait
  *    (REQ_NOWAIT) is sent back; what was seen then, under the locks of its blocks,
- *    holds until it is registered. A discard waits, too,
- *    and has the block emptied: a drive may ignore it, and then what is beneath
- *    must not be older than what was acknowledged. A block in HELD for which a
- *    range waits is taken next by the emptying work, in a run with its
- *    neighbours; touches go to block->next from then on.
+ *    holds until it is registered. A discard waits, too, and has the block emptied:
+ *    a drive may ignore it, and then what is beneath must not be older than what was
+ *    acknowledged. A block in HELD for which a range waits is taken next by the
+ *    emptying work, in a run with its neighbours; touches go to block->next from
+ *    then on.
  * 8. A read takes what is held at the moment when it is mapped from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. What one read has found, the next one
@@ -80,7 +80,7 @@
  *
  * Write-zeroes are taken apart as writes are: their partial touches are served
  * by blocks, with zeroes in place of the bio's bytes, and what remains is a range.
- * Nobody may look for bvecs in their bio. They differ in three points: the run
+ * Their bio has no bvecs to look for. They differ in three points: the run
  * has pieces of its own limit, goes down without data, and never together with
  * the blocks around it.
  *
@@ -98,7 +98,7 @@
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
  * and for a worker (job.c). The workers sleep for requests of the device below
  * and for bios of at->pieces; both come back without a worker, and the workqueue
- * has a rescuer. (A bio of at->joined that failed waits for it, and nobody for that.)
+ * has a rescuer. (A bio of at->joined that failed waits for it, and nothing for that.)
  * A block that collects in a task's plug is started at the latest when that task
  * sleeps or ends the plug; one that is delayed, by a timer.
  */
@@ -369,7 +369,7 @@ static bool block_holds_up(const struct align_block *block, bool seen)
 		/*
 		 * Ranges may pass, but not for ever: a block that has to be
 		 * emptied is, before the next one. What could not be written
-		 * is given up by whoever overwrites it.
+		 * is given up by a range that overwrites it.
 		 */
 		return !block->failed && !seen && hold_is_over(block);
 	case BLOCK_IS_WAIT:

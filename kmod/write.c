@@ -135,7 +135,7 @@ static sector_t joined_new(struct align_io *io)
 	}
 	joined_add_piece(io, bio);
 	if (held)
-		bio_on_nobodys_account(bio);
+		bio_charge_no_cgroup(bio);
 	bio->bi_iter.bi_sector = io->write.run_sector - sectors;
 	bio->bi_end_io = joined_end;
 	io->write.joined_bio = bio;
@@ -280,7 +280,7 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 
 /*
  * Whether a write goes on where another one has ended a short time ago. Only a
- * hint, so that it does not matter who else is here.
+ * hint, so that other writers need not be kept out.
  */
 static bool continues_stream(struct align_streams *streams, sector_t start,
 			     sector_t end)
@@ -301,13 +301,15 @@ static bool continues_stream(struct align_streams *streams, sector_t start,
 
 /**
  * align_engine_is_quiet - count a write where no block is in memory
- * @io: a write without touches, in a fixing mode; discards and write-zeroes take
- *	their time, and no block need wait for those of its area
- * @first: the first block that it touches
- * @last: the last one, or one in its area
+ * @io: a write of whole blocks, in a fixing mode
+ * @first: the first block of the write
+ * @last: the last block of the write
  *
- * Return: whether it is counted: it has nothing to wait for then, and nothing may
- * know of it.
+ * Discards and write-zeroes do not come here: they can take long, and each block
+ * that is made meanwhile would wait for them.
+ *
+ * Return: whether the write is counted; it goes down at once then, and no range is
+ * registered for it.
  */
 bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last)
 {
@@ -363,13 +365,8 @@ int align_engine_map(struct align_io *io)
 	/* The engine may wait for a request; what needs it must not be NOWAIT. */
 	if (nowait && (split.nr_touches || over))
 		return align_again(io);
-	/* A block may wait for this, and nobody but its sender would poll it. */
+	/* A block may wait for this, and only its sender would poll it. */
 	bio_clear_polled(bio);
-	if (write && !split.nr_touches && !over &&
-	    align_engine_is_quiet(io, split.first_block, split.last_block)) {
-		align_io_count_whole(io);
-		return DM_MAPIO_REMAPPED;
-	}
 	if (!nowait)
 		align_io_count(io, &split, over);
 	/* Not the blocks of its touches, which need what is known of them. */

@@ -558,7 +558,7 @@ static void drains_in_turn(struct kunit *test)
 
 #define DRAIN_ROUNDS	20000
 
-/* Whatever comes and goes elsewhere, what stays is taken within the bound. */
+/* Other blocks come and go, and a block that stays is taken within the bound. */
 static void drain_starves_nothing(struct kunit *test)
 {
 	static unsigned int waits[DRAIN_SHARDS][DRAIN_TURNS];

@@ -261,7 +261,7 @@ static int task_completes(void *data)
 {
 	struct scene *s = data;
 
-	/* Only when the plug is flushed: whoever waits has gone to sleep. */
+	/* Only when the plug is flushed: the waiting task has gone to sleep. */
 	KUNIT_EXPECT_TRUE(s->test, reaches(&s->lower.taken, 2));
 	complete(&s->begun);
 	return 0;

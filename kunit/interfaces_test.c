@@ -4,7 +4,7 @@
  * of them. The same file runs in the simulated machine of kmod/tests/sim, in place
  * of the target: what holds in the kernel must hold there.
  *
- * Only what holds whatever the timing is expected here. These stay out, because no
+ * Only what holds with any timing is expected here. These stay out, because no
  * such expectation is the same in both:
  * - spin_trylock() of a lock that is held: a kernel for one CPU takes it as a bug;
  * - what timer_reduce() returns while the callback is about to begin;
@@ -54,7 +54,7 @@
 		_holds; \
 	})
 
-/* A time that is not over while a case runs, if nobody is as slow as that. */
+/* A time that is not over while a case runs, as no machine is as slow as that. */
 #define FAR		(1000 * HZ)
 
 static bool is_late(unsigned long begun)
@@ -1118,6 +1118,38 @@ static void counts_of_cpus_add_up(struct kunit *test)
 	free_percpu(s->per_cpu);
 }
 
+static int task_counts_back(void *data)
+{
+	struct scene *s = data;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		preempt_disable();
+		this_cpu_inc(s->per_cpu->ones);
+		atomic_inc(&s->others);
+		this_cpu_dec(s->per_cpu->ones);
+		preempt_enable();
+		if (!(i & 7))
+			cond_resched();
+	}
+	atomic_inc(&s->ends);
+	return 0;
+}
+
+static void a_task_keeps_its_cpu_while_preemption_is_off(struct kunit *test)
+{
+	struct scene *s = scene_new(test);
+	int cpu;
+
+	s->per_cpu = alloc_percpu(struct numbers);
+	KUNIT_ASSERT_TRUE(test, s->per_cpu);
+	tasks_run(s, TASKS, task_counts_back);
+	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->ends) == TASKS));
+	for_each_possible_cpu(cpu)
+		KUNIT_EXPECT_EQ(test, per_cpu_ptr(s->per_cpu, cpu)->ones, 0UL);
+	free_percpu(s->per_cpu);
+}
+
 static void ref_is_released(struct percpu_ref *ref)
 {
 	struct scene *s = container_of(ref, struct scene, ref);
@@ -1138,7 +1170,7 @@ static struct scene *scene_with_ref(struct kunit *test)
 
 static void ref_exit(struct scene *s)
 {
-	/* Whoever released it may still be in percpu_ref_put(). */
+	/* The task that released it may still be in percpu_ref_put(). */
 	synchronize_rcu();
 	percpu_ref_exit(&s->ref);
 }
@@ -1404,7 +1436,7 @@ static int task_completes(void *data)
 {
 	struct scene *s = data;
 
-	/* Only when the plug is flushed: whoever waits has gone to sleep. */
+	/* Only when the plug is flushed: the waiting task has gone to sleep. */
 	KUNIT_EXPECT_TRUE(s->test, eventually(atomic_read(&s->ends)));
 	complete(&s->go);
 	return 0;
@@ -1562,6 +1594,7 @@ static struct kunit_case interfaces_cases[] = {
 	KUNIT_CASE(synchronize_rcu_does_not_wait_for_later_readers),
 	KUNIT_CASE(call_rcu_calls_when_readers_have_left),
 	KUNIT_CASE(counts_of_cpus_add_up),
+	KUNIT_CASE(a_task_keeps_its_cpu_while_preemption_is_off),
 	KUNIT_CASE(killed_ref_is_released_by_its_last_user),
 	KUNIT_CASE(resurrected_ref_is_not_released),
 	KUNIT_CASE(ref_is_released_behind_all_users),

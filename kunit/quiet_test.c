@@ -18,8 +18,8 @@
 
 /**
  * struct plain - what must be true of an area
- * @writes: writes that are counted in it
- * @busy: it is busy
+ * @writes: writes that are counted in the area
+ * @busy: the area is busy
  */
 struct plain {
 	unsigned int writes;

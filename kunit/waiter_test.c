@@ -23,7 +23,7 @@
  * struct plain - a waiter, and what must be true of it
  * @waiter: the waiter
  * @left: the blocks that it waits for, each by itself
- * @waits: it waits
+ * @waits: the waiter has not ended
  * @failed: one of its blocks could not be written
  * @done: how often its done() was called
  */

@@ -44,6 +44,10 @@ NO_VERB = {"A", "All", "An", "Are", "Can", "Does", "Each", "Has", "Have", "How",
            "Them", "Those", "What", "Where", "Whether", "Which", "Who", "Why", "Will"}
 
 
+# Words of the kernel code's comments that stand in place of a noun.
+NO_NOUN = re.compile(r"\b(?:any|every|no|some)body\b|\bwho(?:m|so)?ever\b|\bwhatever\b", re.I)
+C_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*\*/")
+
 # Branches whose commits are not looked at any more: the first one that exists.
 UPSTREAM = ("@{upstream}", "origin/HEAD", "origin/main", "main")
 SUBJECT_MOST = 72
@@ -150,8 +154,15 @@ def kernel_doc(folder):
 
 
 def comments(folder):
-    """The programs: rows of kernel-doc without a noun, and comments of functions that do not begin with a verb."""
+    """The programs: rows of kernel-doc without a noun, and comments of functions that do not begin with a verb.
+
+    The kernel code: comments with a word in place of a noun.
+    """
     findings = []
+    for path in kernel_files(folder):
+        text = path.read_text()
+        findings += [f"{path}:{text.count(chr(10), 0, comment.start() + word.start()) + 1}: {word[0]!r} in place of a noun"
+                     for comment in C_COMMENT.finditer(text) for word in NO_NOUN.finditer(comment[0])]
     for path in sources(folder / "userspace"):
         inside = path.relative_to(folder)
         if path.suffix not in (".c", ".h") or "tests" in inside.parts:

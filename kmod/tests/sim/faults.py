@@ -119,6 +119,12 @@ FAULTS = {
                             "void job_queue(struct align_jobs *jobs, struct align_job *job)\n{\n"
                             "\tqueue_work(jobs->wq, &job->work);\n}\n\n"
                             "void job_queue_now(struct align_jobs *jobs, struct align_job *job)\n{\n")],
+    "polled-range": [("write.c", "\tbio_clear_polled(bio);\n", "")],
+    "discard-counted": [("target.c", "\tif (bio_op(bio) != REQ_OP_WRITE ||\n\t    !align_is_whole", "\tif (!align_is_whole")],
+    "delay-without-timer": [("delay.c", "\t\tif (delay->nr == delay->over)\n", "\t\tif (!delay->nr)\n")],
+    "delay-over-too-many": [("delay.c", "\t\tdelay->over = min(delay->over, delay->nr);\n", "")],
+    "quiet-stays-busy-behind-forget": [("block.c", "\tif (areas_rest(at, 0) < MAX_JIFFY_OFFSET)\n"
+                                        "\t\tblocks_rest_later(at);\n", "")],
     "quiet-not-awaited": [("turn.c", "\tif (area->drains)\n\t\tlist_add_tail(&block->list, &area->blocks);\n"
                            "\treturn area->drains;\n", "\tarea->drains = false;\n\treturn false;\n")],
     "quiet-taken-back-unseen": [("write.c", "\tif (left)\n\t\tblocks_end_quiet(at, area);\n", "")],
@@ -172,6 +178,8 @@ FOCUS = {
     "files-outlive-node": "files",
     "one-sleep-ends-both": "tables",
     "target-begins-at-0": "targets",
+    "polled-range": "scenes",
+    "quiet-stays-busy-behind-forget": "scenes",
     "written-before-asked": "scenes",
 }
 
@@ -243,6 +251,8 @@ SCENES = {
     "lines": ("write.c", "\tif (!area_is_same(at, first, last))\n\t\treturn false;\n", "\tif (at)\n\t\treturn false;\n"),
     "many wait": ("turn.c", "\tif (area_let_go_on(at, index))\n\t\tqueue_work(at->engine.jobs.wq, &at->engine.blocks.go_on);\n",
                   "\tarea_let_go_on(at, index);\n"),
+    "polled": ("target.c", "\tbio_clear_polled(bio);\n", ""),
+    "withdrawn": ("held.c", "\twhile (waiters_end(&held->waiters, WAITERS_BATCH)) {\n", "\twhile (false) {\n"),
     "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
     "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),

@@ -1351,7 +1351,8 @@ static const struct {
 	{ "crowd", crowd }, { "settled", scene_settled },
 	{ "quiet areas", scene_quiet_areas },
 	{ "counted writes", scene_counted_writes }, { "lines", scene_lines },
-	{ "many wait", scene_many_wait },
+	{ "many wait", scene_many_wait }, { "polled", scene_polled },
+	{ "withdrawn", scene_withdrawn },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

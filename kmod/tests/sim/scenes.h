@@ -21,6 +21,7 @@ void scene_few_pieces(void);
 void scene_frozen(void);
 void scene_late_flush(void);
 void scene_late_plug(void);
+void scene_polled(void);
 void scene_quiet_areas(void);
 void scene_quiet_reboot(void);
 void scene_many_modes(void);
@@ -30,6 +31,7 @@ void scene_own_flush(void);
 void scene_passed_over(void);
 void scene_settled(void);
 void scene_starved(void);
+void scene_withdrawn(void);
 void scene_zeroes(void);
 
 void scenes_play(const struct world_plan *plan, struct gendisk *drive);

@@ -367,6 +367,55 @@ void scene_settled(void)
 	stage_close();
 }
 
+/* A waiter that is withdrawn when nothing is held any more, and what came of that. */
+static struct {
+	struct align_waiter waiter;
+	bool waited, withdrawn;
+	unsigned int done;
+} late;
+
+static void count_done(struct align_waiter *waiter)
+{
+	late.done++;
+}
+
+static void withdraw_when_settled(void *unused)
+{
+	while (READ_ONCE(stage.at->engine.held.nr))
+		machine_point();
+	late.waited = hold_withdraw(stage.at, &late.waiter);
+	late.withdrawn = true;
+}
+
+/* A waiter whose blocks are settled is done, and has not waited in vain. */
+void scene_withdrawn(void)
+{
+	struct act *flush[12];
+	unsigned int round, i;
+
+	stage_open(2, 1000, 64);
+	for (round = 0; round < 4; round++) {
+		memset(&late, 0, sizeof(late));
+		late.waiter.done = count_done;
+		act_write(stage_at(4), 1);
+		stage_waits(READS | WRITES);
+		for (i = 0; i < ARRAY_SIZE(flush); i++)
+			flush[i] = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+		MUST(hold_ask(stage.at, &late.waiter), 1);
+		stage_rest_ms(1);
+		machine_start(CONTEXT_TASK, "withdraws", withdraw_when_settled,
+			      NULL);
+		stage_waits(0);
+		for (i = 0; i < ARRAY_SIZE(flush); i++)
+			MUST(act_wait(flush[i]), BLK_STS_OK);
+		stage_rest_ms(1);
+		MUST(late.withdrawn, true);
+		MUST(late.waited, false);
+		MUST(late.done, 1);
+	}
+	stage_close();
+}
+
 /*
  * Writes of whole blocks are counted where no block is in memory, and registered
  * where one is, or was a moment ago. The first block waits for the counted ones.
@@ -403,6 +452,21 @@ void scene_quiet_areas(void)
 	MUST(quiet_is_over(quiet, area), true);
 	stage_rest_ms(1200);
 	MUST(quiet_is_over(quiet, area), false);
+	/* Nor does it stay busy if all is forgotten while a block is there. */
+	stage_waits(READS);
+	touch = act_send(REQ_OP_WRITE, stage_at(4) + 1, 1);
+	stage_rest_us(AT_ONCE_US);
+	MUST(stage_message("flush", NULL), 0);
+	MUST(quiet_is_over(quiet, area), true);
+	stage_waits(0);
+	MUST(act_wait(touch), BLK_STS_OK);
+	stage_rest_ms(ALIGN_KNOWN_MS + 2100);
+	MUST(quiet_is_over(quiet, area), false);
+	/* What is forgotten with the last block makes it quiet at once. */
+	act_write(stage_at(4) + 1, 1);
+	MUST(quiet_is_over(quiet, area), true);
+	MUST(stage_message("flush", NULL), 0);
+	MUST(quiet_is_over(quiet, area), false);
 	stage_close();
 }
 
@@ -428,6 +492,36 @@ void scene_many_wait(void)
 	for (i = 0; i < nr; i++)
 		MUST(act_wait(touch[i]), BLK_STS_OK);
 	stage_close();
+}
+
+/*
+ * Only the sender of a polled write polls for it, and others may wait for it. So none
+ * goes down polled but in report, where nothing waits.
+ */
+void scene_polled(void)
+{
+	unsigned int mode, i;
+
+	for (mode = 0; mode < 3; mode++) {
+		const struct drive_seen *seen;
+		unsigned int polled = 0;
+
+		stage_open(mode, 400, 64);
+		MUST(act_wait(act_send(REQ_OP_WRITE | REQ_POLLED, stage_at(6),
+				       stage.block)), BLK_STS_OK);
+		MUST(act_wait(act_send(REQ_OP_WRITE | REQ_POLLED,
+				       stage_at(4) + 1, 1)), BLK_STS_OK);
+		MUST(act_wait(act_send(REQ_OP_WRITE | REQ_POLLED, stage_at(8),
+				       stage.block)), BLK_STS_OK);
+		/* A part of a block that is not the target's goes down as it came. */
+		if (stage.lead)
+			MUST(act_wait(act_send(REQ_OP_WRITE | REQ_POLLED, 0, 1)),
+			     BLK_STS_OK);
+		for (i = 0; (seen = drive_seen(i)); i++)
+			polled += !!(seen->opf & REQ_POLLED);
+		MUST(polled, mode ? 0 : 3 + !!stage.lead);
+		stage_close();
+	}
 }
 
 /* An area, writes that have been counted in it, and threads that count more. */

@@ -20,9 +20,8 @@ EQUIVALENT: dict[str, str] = {
         "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
     "held.c: hold_hurry: if (block->waiting == 1) => if (block->waiting <= 1)":
         "it is called behind block->waiting++, so that is never 0",
-    "drain.c: hold_may_send: may = !hold_is_frozen(&engine->held) && blocks->spare_runs < HOLD_MAX_RUNS; => may = "
-    "!hold_is_frozen(&engine->held) && blocks->spare_runs != HOLD_MAX_RUNS;":
-        "spare_get() lets spare_runs never be more than HOLD_MAX_RUNS",
+    "spare.c: spare_has_room: has = spare->runs < SPARE_MAX_RUNS; => has = spare->runs != SPARE_MAX_RUNS;":
+        "spare_get() lets runs never be more than SPARE_MAX_RUNS",
     "drain.c: hold_first: block = list_first_entry_or_null(&shard->held, struct align_block, list); => ;":
         "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over_of() has it",
     "settle.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
@@ -40,7 +39,8 @@ EQUIVALENT: dict[str, str] = {
         "shard_region_end() does not look at @nr",
     "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
         "block->list is empty, and a ring of two is the same from both ends",
-    "spare.c: spare_put: starved_wake(blocks); hold_kick(at); => hold_kick(at); starved_wake(blocks);":
+    "spare.c: spare_put: spare_wake_first(spare); queue_work(spare->jobs->wq, spare->room); => "
+    "queue_work(spare->jobs->wq, spare->room); spare_wake_first(spare);":
         "both only queue work, and the lock is held over both",
     "run.c: run_write_end: if (status && run->nr > 1) { => if (status && run->nr != 1) {":
         "a run has a block at least",

@@ -103,6 +103,12 @@ def test_comments_that_describe_are_none(sample, text):
     assert not lint.comments(sample("userspace/alignctl/one.c", C + text))
 
 
+def test_a_comment_of_the_kernel_code_names_its_noun(sample):
+    found, = lint.comments(sample("kmod/one.c", C + "/*\n * The block is given\n * to whoever asks.\n */\nint one;\n"))
+    assert "one.c:4: 'whoever' in place of a noun" in found
+    assert not lint.comments(sample("kmod/one.c", C + "/* The first one that asks. */\nconst char *who = \"nobody\";\n"))
+
+
 def test_a_header_that_changes_has_its_includers_looked_at_again(sample):
     name, fault, said, _ = FAULTS["clang-tidy"]
     sample("userspace/alignctl/one.h", C + "#define LOOK 0\n")

@@ -136,6 +136,8 @@ FAULTS = {
     "counts-of-one-cpu": ("counts_of_cpus_add_up", [
         ("include/linux/percpu.h", "machine_current->cpu * SHIM_PERCPU_BYTES",
          "(machine_current->cpu + 1) * SHIM_PERCPU_BYTES")]),
+    "preemption-stays-on": ("a_task_keeps_its_cpu_while_preemption_is_off", [
+        ("include/linux/preempt.h", "\tcurrent->preempt++;\n", ""), ("include/linux/preempt.h", "\tcurrent->preempt--;\n", "")]),
     "dead-ref-is-had": ("killed_ref_is_released_by_its_last_user", [
         ("shim/percpu_ref.c", "\tif (ref->dead)\n\t\tlive = false;\n\telse if", "\tif")]),
     "ref-is-released-at-once": ("killed_ref_is_released_by_its_last_user", [

@@ -12,6 +12,7 @@ import pytest
 from lab.mutants import choose, lives, report
 from lab.mutants.__main__ import Journal
 from lab.mutants.choose import Edit, Mutant
+from lab.mutants.equivalent import EQUIVALENT
 from lab.mutants.lives import Run, Verdict
 from lab.pace import patience
 from lab.paths import REPO
@@ -239,3 +240,10 @@ def test_bad_arguments_end_with_status_2(options):
     done = subprocess.run(["scripts/python", "-m", "lab.mutants", *options], cwd=REPO, capture_output=True, text=True,
                           timeout=patience(60), check=False)
     assert done.returncode == 2
+
+
+@pytest.mark.parametrize("mutant", EQUIVALENT)
+def test_what_was_judged_is_code_of_the_engine(mutant):
+    file, function, change = mutant.split(": ", 2)
+    code = (REPO / "kmod" / file).read_text()
+    assert function in code and "".join(change.rpartition(" => ")[0].split()) in "".join(code.split())
