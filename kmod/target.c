@@ -5,7 +5,7 @@
  * Mode report counts the writes that cost a drive a read-modify-write; mode
  * pad turns them into writes of whole physical blocks; mode coalesce also
  * acknowledges their partial blocks early. This file is what device-mapper sees:
- * table lines, map, status, messages, suspend.
+ * map, status, messages, suspend; table.c has its table lines.
  */
 #include <linux/hdreg.h>
 #include <linux/module.h>
@@ -21,235 +21,7 @@
 #include "gate.h"
 #include "lower.h"
 #include "node.h"
-
-/*
- * Parsing. Each function returns NULL, or what is wrong, for ti->error or for
- * the log. Of arguments the log shows the start only: a line that is too long
- * would lose its end, the reason.
- */
-static const char *parse_mode(const char *arg, enum align_mode *mode)
-{
-	enum align_mode i;
-
-	for (i = ALIGN_REPORT; i <= ALIGN_COALESCE; i++) {
-		if (strcasecmp(arg, align_mode_name(i)))
-			continue;
-		*mode = i;
-		return NULL;
-	}
-	return "mode must be report, pad or coalesce";
-}
-
-static const char *parse_hold_ms(const char *arg, unsigned int *ms)
-{
-	if (kstrtouint(arg, 10, ms) || !*ms || *ms > ALIGN_MAX_HOLD_MS)
-		return "hold_ms must be a number from 1 to 600000";
-	return NULL;
-}
-
-static const char *parse_max_blocks(const char *arg, unsigned int *max)
-{
-	if (kstrtouint(arg, 10, max) || !*max || *max > ALIGN_MAX_MAX_BLOCKS)
-		return "max_blocks must be a number from 1 to 262144";
-	return NULL;
-}
-
-/**
- * struct align_args - feature arguments of a table line
- * @mode: report, pad or coalesce
- * @physical: physical_block_size, bytes
- * @offset: alignment_offset, bytes
- * @max_blocks: most blocks in memory
- * @hold_ms: how long coalesce holds a block
- */
-struct align_args {
-	enum align_mode mode;
-	unsigned int physical;
-	unsigned int offset;
-	unsigned int max_blocks;
-	unsigned int hold_ms;
-};
-
-static const char *parse_feature(struct align_target *at,
-				 struct align_args *args, const char *name,
-				 const char *value)
-{
-	const char *error = NULL;
-	bool *given;
-
-	if (!strcasecmp(name, "mode")) {
-		given = &at->given.mode;
-		error = parse_mode(value, &args->mode);
-	} else if (!strcasecmp(name, "physical_block_size")) {
-		given = &at->given.physical;
-		if (kstrtouint(value, 10, &args->physical))
-			error = "physical_block_size must be a number of bytes";
-	} else if (!strcasecmp(name, "alignment_offset")) {
-		given = &at->given.offset;
-		if (kstrtouint(value, 10, &args->offset))
-			error = "alignment_offset must be a number of bytes";
-	} else if (!strcasecmp(name, "max_blocks")) {
-		given = &at->given.max_blocks;
-		error = parse_max_blocks(value, &args->max_blocks);
-	} else if (!strcasecmp(name, "write_cache")) {
-		given = &at->given.write_cache;
-		if (!strcasecmp(value, "on"))
-			at->given.write_cache_on = true;
-		else if (strcasecmp(value, "off"))
-			error = "write_cache must be on or off";
-	} else if (!strcasecmp(name, "hold_ms")) {
-		given = &at->given.hold_ms;
-		error = parse_hold_ms(value, &args->hold_ms);
-	} else {
-		return "unknown feature argument";
-	}
-	if (!error && *given)
-		error = "duplicate feature argument";
-	*given = true;
-	return error;
-}
-
-/*
- * <device> <offset> [<#feature args> <arg>...], the arguments in pairs:
- *   mode <report|pad|coalesce>  default report
- *   physical_block_size <bytes> default the device's
- *   alignment_offset <bytes>    default the device's
- *   max_blocks <n>              default 16 MiB of blocks
- *   hold_ms <ms>                default 500
- *   write_cache <on|off>        on: advertise a volatile write cache
- */
-static const char *parse_features(struct align_target *at,
-				  struct align_args *args,
-				  struct dm_arg_set *as)
-{
-	static const struct dm_arg feature_args[] = {
-		{0, 12, "the number of feature arguments must be even and at most 12"},
-	};
-	const char *error;
-	char *text;
-	unsigned int n;
-
-	if (!as->argc)
-		return NULL;
-	if (dm_read_arg_group(feature_args, as, &n, &text))
-		return text;
-	if (n & 1)
-		return feature_args[0].error;
-	for (; n; n -= 2) {
-		const char *name = dm_shift_arg(as);
-		const char *value = dm_shift_arg(as);
-
-		error = parse_feature(at, args, name, value);
-		if (error) {
-			DMERR("feature argument \"%.64s %.64s\": %s", name,
-			      value, error);
-			return error;
-		}
-	}
-	return as->argc ? "unexpected arguments after the feature arguments" : NULL;
-}
-
-/*
- * Disks have a parent in the device tree. What has none (LV, md, loop, ram) is
- * made of other devices, and where those start is not known here.
- */
-static bool is_hardware(struct block_device *bdev)
-{
-	return disk_to_dev(bdev->bd_disk)->parent;
-}
-
-/* Fill at->geometry, by the rules in "Boundaries" of dm-align.rst. */
-static const char *find_geometry(struct align_target *at,
-				 struct align_args *args)
-{
-	struct block_device *bdev = at->dev->bdev;
-	unsigned int own = bdev_physical_block_size(bdev);
-	unsigned int physical = at->given.physical ? args->physical : own;
-	unsigned int logical = bdev_logical_block_size(bdev);
-	unsigned int offset = 0;
-	int found;
-
-	/* The rest of the figures is checked in one place, below. */
-	if (at->given.offset) {
-		offset = args->offset;
-	} else if (at->given.physical && physical != own) {
-		if (!is_hardware(bdev))
-			return "physical_block_size needs alignment_offset on a virtual device";
-		if (align_is_power_of_2(physical))
-			offset = align_shifted_offset(bdev_get_queue(bdev)->limits.alignment_offset,
-						      get_start_sect(bdev),
-						      physical);
-	} else {
-		found = bdev_alignment_offset(bdev);
-		at->offset_unknown = found < 0;
-		/* May be relative to a larger io_min. */
-		if (found > 0)
-			offset = found & (physical - 1);
-	}
-	return align_geometry_init(&at->geometry, physical, logical, offset,
-				   at->start, at->ti->len);
-}
-
-/* A large-unit SSD may say so in io_min only; 0 if it does not. */
-static unsigned int suggest_physical(struct block_device *bdev)
-{
-	unsigned int io_min = bdev_io_min(bdev);
-
-	if (bdev_rot(bdev) || !is_power_of_2(io_min) ||
-	    io_min <= bdev_physical_block_size(bdev) ||
-	    io_min > ALIGN_MAX_BLOCK_SIZE)
-		return 0;
-	return io_min;
-}
-
-/*
- * Layers above read once, when their table loads, whether flushes are wanted. So
- * what is live, or was opened, without a volatile write cache must not get one.
- */
-static const char *refuse_holding(struct align_target *at)
-{
-	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
-	/* Before anything else, as what a refused change sees must be remembered. */
-	bool flushed = !at->node || node_is_flushed(at->node);
-
-	if (bdev_write_cache(disk->part0)) {
-		if (!flushed)
-			return "coalesce: the device was open without a write cache; close it";
-		return NULL;
-	}
-	/* A device gets its size when it becomes active for the first time. */
-	if (get_capacity(disk))
-		return "coalesce needs a volatile write cache: create it with write_cache on";
-	if (at->given.write_cache && !at->given.write_cache_on)
-		return "coalesce needs a volatile write cache: leave out write_cache off";
-	return NULL;
-}
-
-/* Why a mode cannot be had here, or NULL. */
-static const char *refuse_mode(struct align_target *at, enum align_mode mode)
-{
-	struct block_device *bdev = at->dev->bdev;
-	const struct align_geometry *g = &at->geometry;
-	u32 block = align_block_sectors(g);
-	struct align_limits lim;
-
-	if (mode == ALIGN_REPORT)
-		return NULL;
-	if (bdev_is_zoned(bdev))
-		return "pad and coalesce are not possible on a zoned device; use report";
-	if (!align_can_fix(g))
-		return "pad and coalesce need a logical block size of 512 or 4096";
-	if (at->offset_unknown)
-		return "pad and coalesce need alignment_offset: the device is misaligned";
-	align_get_limits(at, &lim);
-	if (lim.chunk_sectors &&
-	    (lim.chunk_sectors % block || ((u32)lim.start - g->lead) % block))
-		return "pad and coalesce: physical blocks cross the device's chunk_sectors";
-	if (g->physical > g->logical && g->first_whole < g->end_whole &&
-	    !align_block_fits(g, &lim, g->first_whole, PAGE_SIZE))
-		return "pad and coalesce: a block exceeds the device's max_sectors or segments";
-	return mode == ALIGN_COALESCE ? refuse_holding(at) : NULL;
-}
+#include "table.h"
 
 static void align_dtr(struct dm_target *ti)
 {
@@ -301,7 +73,7 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto bad;
 	}
 	at->start = start;
-	ti->error = (char *)parse_features(at, &args, &as);
+	ti->error = (char *)table_parse(at, &args, &as);
 	if (ti->error)
 		goto bad;
 
@@ -311,14 +83,14 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto bad;
 	}
 	ret = -EINVAL;
-	ti->error = (char *)find_geometry(at, &args);
+	ti->error = (char *)table_find_geometry(at, &args);
 	if (ti->error)
 		goto bad;
-	ti->error = (char *)refuse_mode(at, args.mode);
+	ti->error = (char *)table_refuse_mode(at, args.mode);
 	if (ti->error)
 		goto bad;
 	at->mode = args.mode;
-	at->suggested = suggest_physical(at->dev->bdev);
+	at->suggested = table_suggest_physical(at->dev->bdev);
 	if (!at->given.max_blocks)
 		args.max_blocks = ALIGN_DEFAULT_MEMORY / at->geometry.physical;
 
@@ -599,21 +371,21 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 	int ret = 0;
 
 	if (argc == 2 && !strcasecmp(argv[0], "mode")) {
-		error = parse_mode(argv[1], &mode);
+		error = table_parse_mode(argv[1], &mode);
 		if (!error)
-			error = refuse_mode(at, mode);
+			error = table_refuse_mode(at, mode);
 		if (!error) {
 			WRITE_ONCE(at->given.mode, true);
 			ret = set_mode(at, mode);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
-		error = parse_max_blocks(argv[1], &number);
+		error = table_parse_max_blocks(argv[1], &number);
 		if (!error) {
 			WRITE_ONCE(at->given.max_blocks, true);
 			blocks_set_max(at, number);
 		}
 	} else if (argc == 2 && !strcasecmp(argv[0], "hold_ms")) {
-		error = parse_hold_ms(argv[1], &number);
+		error = table_parse_hold_ms(argv[1], &number);
 		if (!error) {
 			WRITE_ONCE(at->given.hold_ms, true);
 			hold_set_ms(at, number);
@@ -663,34 +435,6 @@ static void print_status(struct align_target *at, char *result,
 		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
 }
 
-/* A message may set what was not given, at any time: each is looked at once. */
-static void print_table(struct align_target *at, char *result,
-			unsigned int maxlen)
-{
-	bool mode = READ_ONCE(at->given.mode);
-	bool max_blocks = READ_ONCE(at->given.max_blocks);
-	bool hold_ms = READ_ONCE(at->given.hold_ms);
-	unsigned int nr = 2 * (mode + at->given.physical + at->given.offset +
-			       max_blocks + hold_ms + at->given.write_cache);
-	unsigned int sz = 0;
-
-	DMEMIT("%s %llu", at->dev->name, (unsigned long long)at->start);
-	if (nr)
-		DMEMIT(" %u", nr);
-	if (mode)
-		DMEMIT(" mode %s", align_mode_name(READ_ONCE(at->mode)));
-	if (at->given.physical)
-		DMEMIT(" physical_block_size %u", at->geometry.physical);
-	if (at->given.offset)
-		DMEMIT(" alignment_offset %u", at->geometry.offset);
-	if (max_blocks)
-		DMEMIT(" max_blocks %u", READ_ONCE(at->engine.blocks.max));
-	if (hold_ms)
-		DMEMIT(" hold_ms %u", READ_ONCE(at->engine.held.hold_ms));
-	if (at->given.write_cache)
-		DMEMIT(" write_cache %s", at->given.write_cache_on ? "on" : "off");
-}
-
 static void align_status(struct dm_target *ti, status_type_t type,
 			 unsigned int status_flags, char *result,
 			 unsigned int maxlen)
@@ -703,7 +447,7 @@ static void align_status(struct dm_target *ti, status_type_t type,
 		print_status(at, result, maxlen);
 		break;
 	case STATUSTYPE_TABLE:
-		print_table(at, result, maxlen);
+		table_print(at, result, maxlen);
 		break;
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);

@@ -102,7 +102,7 @@ FAULTS = {
                                     "} else if (!strcasecmp(argv[0], \"drop_failed\")) {")],
     "cache-gained-unseen": [("cache.c", "if (cached && !node->cached)", "if (cached && node->cached)")],
     "one-sleep-ends-both": [("notify.c", "\tsleeps &= ~kind;\n", "\tsleeps = 0 * kind;\n")],
-    "chunk-not-looked-at": [("target.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
+    "chunk-not-looked-at": [("table.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
     "epoch-stays": [("node.c", "\t\t\tnode->epoch++;\n", "\t\t\tnode->epoch = 1;\n")],
     "target-begins-at-0": [("target.c", "dm_target_offset(ti, bio->bi_iter.bi_sector);", "bio->bi_iter.bi_sector;")],
     "files-outlive-node": [("sysfs.c", "\tsysfs_remove_group(node_kobj(node), &group);\n",

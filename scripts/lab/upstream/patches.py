@@ -126,7 +126,7 @@ write cache for everybody above, so that flushes arrive.
 
 The ledger belongs to a node that outlives the tables of the mapped
 device, and shows in the status line and in /sys/block/dm-N/align/.
-""", driver("Kconfig", "Makefile", "sysfs.c", "target.c"), (
+""", driver("Kconfig", "Makefile", "sysfs.c", "table.c", "table.h", "target.c"), (
         ("drivers/md/Kconfig", 'source "drivers/md/dm-vdo/Kconfig"', f'source "{DRIVER}/Kconfig"\n\n'),
         ("drivers/md/Makefile", "obj-$(CONFIG_DM_VDO)", "obj-$(CONFIG_DM_ALIGN)\t\t+= dm-align/\n"),
     )),

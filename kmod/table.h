@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The table line of a target.
+ */
+#ifndef DM_ALIGN_TABLE_H
+#define DM_ALIGN_TABLE_H
+
+#include "align.h"
+
+/**
+ * struct align_args - feature arguments of a table line
+ * @mode: report, pad or coalesce
+ * @physical: physical_block_size, bytes
+ * @offset: alignment_offset, bytes
+ * @max_blocks: most blocks in memory
+ * @hold_ms: how long coalesce holds a block
+ */
+struct align_args {
+	enum align_mode mode;
+	unsigned int physical;
+	unsigned int offset;
+	unsigned int max_blocks;
+	unsigned int hold_ms;
+};
+
+const char *table_parse_mode(const char *arg, enum align_mode *mode);
+const char *table_parse_hold_ms(const char *arg, unsigned int *ms);
+const char *table_parse_max_blocks(const char *arg, unsigned int *max);
+const char *table_parse(struct align_target *at, struct align_args *args,
+			struct dm_arg_set *as);
+const char *table_find_geometry(struct align_target *at,
+				const struct align_args *args);
+unsigned int table_suggest_physical(struct block_device *bdev);
+const char *table_refuse_mode(struct align_target *at, enum align_mode mode);
+void table_print(const struct align_target *at, char *result,
+		 unsigned int maxlen);
+
+#endif
