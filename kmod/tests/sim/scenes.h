@@ -14,18 +14,20 @@ void scene_lost_files(void);
 /* A scene of scenes_lines.c. */
 void scene_lines(void);
 
-/* Scenes of scenes_waits.c. */
+/* Scenes of scenes_quiet.c. */
 void scene_counted_writes(void);
+void scene_many_wait(void);
+void scene_polled(void);
+void scene_quiet_areas(void);
+
+/* Scenes of scenes_waits.c. */
 void scene_dropped(void);
 void scene_few_pieces(void);
 void scene_frozen(void);
 void scene_late_flush(void);
 void scene_late_plug(void);
-void scene_polled(void);
-void scene_quiet_areas(void);
 void scene_quiet_reboot(void);
 void scene_many_modes(void);
-void scene_many_wait(void);
 void scene_no_stream(void);
 void scene_own_flush(void);
 void scene_passed_over(void);
