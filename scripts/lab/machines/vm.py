@@ -344,13 +344,14 @@ def run(command, *, timeout, name=None, **options):
     timeout   seconds of the reference machine for boot and command together, or a pace.Limit; the guest is killed then
     name      of the folder under out/vm for the logs; a second run of that name waits for the first to end
     series    a stock series or release, or one of OWN ("6.12")
-    memory, cpus   of the machine ("1G", 2)
+    memory, cpus   of the machine ("1G", 2; with icount 1)
+    offline_cpus   further processors that stay offline: the kernel has per-CPU memory for them, too (0)
     drives    Drive objects
     rwdirs    folders that the guest may write to, at the same path, besides the run's own folder
     load      modules to load before the command
     channels  (name, socket) pairs: a virtio port of that name, connected to a listening unix socket of the host
     append    further words for the kernel's command line
-    icount    guest time counts instructions (one processor, TCG): for measurements
+    icount    guest time counts instructions, of all processors, which take turns (TCG): for measurements
     accelerator   accel.KVM or accel.TCG; default: accelerator()
     quick     leave out what only takes time, if the guest measures none: see QUICK_CPU
     stdout    text file for the command's output, else this process's
@@ -372,21 +373,21 @@ def _copy(source, target):
         target.flush()
 
 
-def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G", cpus=2, drives=(), rwdirs=(),
-         load=(), channels=(), append="", icount=False, stdout=None, cwd=None, quick=False):
+def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G", cpus=None, drives=(), rwdirs=(),
+         load=(), channels=(), append="", icount=False, stdout=None, cwd=None, quick=False, offline_cpus=0):
     booted = kernel(series)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / "command").write_text(command + "\n")
     # Load these by name: without udev the guest does not probe its hardware.
     load = [*load, *(("sd_mod", "virtio_scsi") if any(drive.bus == "scsi" for drive in drives) else ())]
-    cpus = 1 if icount else cpus
+    cpus = cpus or (1 if icount else 2)
     words = [*kernel_words(booted, folder, cwd, load), *([QUICK_KERNEL] if quick else [])]
     if quick and accelerator == accel.TCG:
         words.append(QUICK_CLOCK)
-    if cpus > 1 and accelerator == accel.TCG:
-        words += ONE_AFTER_THE_OTHER
-    arguments = machine(booted, folder, memory=memory, cpus=cpus, icount=icount, drives=drives, channels=channels,
+    if offline_cpus or cpus > 1 and accelerator == accel.TCG:
+        words += [*ONE_AFTER_THE_OTHER, f"lab.cpus={cpus}"]
+    arguments = machine(booted, folder, memory=memory, cpus=cpus + offline_cpus, icount=icount, drives=drives, channels=channels,
                         accelerator=accelerator, quick=quick)
     for index, share in enumerate([folder, *(Path(path).resolve() for path in rwdirs)]):
         arguments += ["-fsdev", f"local,id=share{index},path={share},security_model=none,multidevs=remap",
@@ -440,7 +441,7 @@ def main(argv):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernel", default=kernels.USUAL, help="a series, a release, or one of our own configuration")
     parser.add_argument("--memory", default="1G")
-    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--cpus", type=int)
     parser.add_argument("--drive", action="append", default=[], type=Drive.parse)
     parser.add_argument("--rwdir", action="append", default=[])
     parser.add_argument("--load", action="append", default=[])

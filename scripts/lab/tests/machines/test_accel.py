@@ -2,6 +2,7 @@
 """Guests use KVM only where a trial guest boots with it, unless the user chooses."""
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -173,3 +174,13 @@ def test_the_demo_refuses_it_too(tmp_path):
     done = subprocess.run([sys.executable, "-m", "lab.demo", "--out", str(tmp_path / "demo")], cwd=REPO,
                           capture_output=True, text=True, env={**environment, accel.VARIABLE: "xen", "OUT": str(tmp_path)})
     assert done.returncode and done.stderr == f"demo: the demo could not go on: {REFUSED.removeprefix('dm-align: ')}"
+
+
+@pytest.mark.parametrize("options, smp, online", [({}, "1", None), ({"cpus": 8}, "8", "8"),
+                                                  ({"cpus": 2, "offline_cpus": 62}, "64", "2")])
+def test_a_run_that_counts_instructions_has_one_processor_or_as_many_as_it_asks_for(fake_qemu, tmp_path, options, smp, online):
+    fake_qemu(BOOTS)
+    assert vm.run("true", timeout=60, name="counted", icount=True, **options).ok
+    words = shlex.split((tmp_path / "vm/counted/qemu").read_text())
+    assert words[words.index("-smp") + 1] == smp
+    assert [word for word in words[-1].split() if word.startswith("lab.cpus=")] == ([f"lab.cpus={online}"] if online else [])
