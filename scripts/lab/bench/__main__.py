@@ -17,8 +17,10 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from string import ascii_lowercase
 
@@ -31,8 +33,8 @@ from ..demo.plan import patience
 from ..linux import kernels, modules, peer
 from ..machines import drives, remote, vm
 from ..paths import OUT
-from . import checks, duel, open_loop, overhead, plan, recording, report, trace
-from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, figures
+from . import checks, duel, idle, open_loop, overhead, plan, rates, recording, report, trace
+from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, Row, figures
 from .noise import Usage, host_load
 from .record import Record
 from .runner import Runner
@@ -52,6 +54,14 @@ DUEL_RUN_S = (4, 8)
 RECORDING_WRITES = (100_000, 200_000)
 RECORDING_ROUNDS = (1, 3)
 RECORDING_RUN_S = (10, 20)
+# Rounds of all arms that count writes a second, and seconds of a boot with many processors.
+RATES_ROUNDS = {rates.JOBS.row: (7, 15), rates.MIXED.row: (3, 9)}
+RATES_BOOT_S = 30
+# Devices that do nothing: for their memory; for their time, with rounds of all arms. Seconds for each.
+IDLE_DEVICES = (200, 500)
+MADE_DEVICES = (50, 1000)
+MADE_ROUNDS = (5, 3)
+IDLE_DEVICE_S = 0.1
 # Requests of the long recording.
 OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
 
@@ -70,6 +80,8 @@ def arguments(argv: list[str]) -> argparse.Namespace:
                         help="begin no repetition that will not end in this time")
     parser.add_argument("--overhead-runs", type=int, default=overhead.FEWEST_RUNS, metavar="N",
                         help="runs of each arm that count instructions (default: %(default)s)")
+    parser.add_argument("--before", type=Path, metavar="KO",
+                        help="an older dm-align.ko for the same kernel, which the row one-percent compares with")
     parser.add_argument("--out", type=Path, default=OUT / "bench", metavar="DIR",
                         help="folder for the results (default: out/bench)")
     given = parser.parse_args(argv)
@@ -108,6 +120,7 @@ class Bench:
         release = kernels.release(self._series)
         built, _ = modules.build_for(release)
         self._modules = [built / "dm-align.ko", peer.dm_ebs(self._series)]
+        self.record.structures = idle.structures(self._modules[0])
         self.record.machine.update(machine(release, accelerator, self._given))
 
     def count_instructions(self) -> None:
@@ -116,20 +129,73 @@ class Bench:
         # For all arms, and one more round, which is discarded.
         expected = 6 * 2 * (runs + 1) * OVERHEAD_RUN_S[0 if quick else 1]
         self.say(f"overhead: {runs} runs of {writes} writes, about {clock(expected)}")
-        began = time.monotonic()
-        with remote.boot(self._log, timeout=patience(expected), name=self._name("overhead"),
+        with remote.boot(self._folder("overhead"), timeout=patience(expected), name=self._name("overhead"),
                         series=self._series, icount=True) as here:
             meter = overhead.Meter(here, writes)
             for arm, why in meter.set_up(self._modules).items():
                 self.findings.append(f"overhead {arm}: {why}")
+            meter.measure(runs, self.record.overhead, self._quarters("overhead"))
 
-            with self._console.status("") as status:
-                def progress(done: int, total: int) -> None:
-                    left = (time.monotonic() - began) / done * (total - done)
-                    status.update(f"overhead: {done} of {total} runs, {clock(left)} left")
-                    if not self._console.is_terminal and done % (total // 4 or 1) == 0:
-                        self.say(f"overhead: {done} of {total} runs, ETA {clock(left)}")
-                meter.measure(runs, self.record.overhead, progress)
+    def _quarters(self, what: str) -> Callable[[int, int], None]:
+        """Return a function that says how many runs are done, at each quarter of them."""
+        began = time.monotonic()
+        def progress(done: int, total: int) -> None:
+            if done % (total // 4 or 1) == 0:
+                left = (time.monotonic() - began) / done * (total - done)
+                self.say(f"{what}: {done} of {total} runs, ETA {clock(left)}")
+        return progress
+
+    def count_writes(self, load: rates.Load, module: Path, into: dict[str, dict[str, list[float]]], what: str) -> None:
+        """Count the writes a second of each arm of a load, with a module of dm-align."""
+        quick = 0 if self._given.quick else 1
+        rounds, writes = RATES_ROUNDS[load.row][quick], load.writes[quick]
+        expected = RATES_BOOT_S + (rounds + 1) * len(load.arms) * load.run_s[quick]
+        self.say(f"{what}: {rounds} rounds of {writes} writes, about {clock(expected)}")
+        log = self._folder(what)
+        with remote.boot(log, timeout=patience(expected), name=self._name(what), series=self._series, icount=True,
+                         cpus=load.processors) as here:
+            counted = rates.Rates(here, load, self._alignctl, log, writes)
+            for arm, why in counted.set_up([module]).items():
+                self.findings.append(f"{what} {arm}: {why}")
+            counted.measure(rounds, into.setdefault(load.row, {}), self._quarters(what))
+
+    def weigh_idle(self, possible: int) -> None:
+        """Weigh devices that do nothing in a guest that might have many processors."""
+        devices, what = IDLE_DEVICES[0 if self._given.quick else 1], f"idle-{possible}"
+        expected = RATES_BOOT_S + len(idle.ARMS) * devices * IDLE_DEVICE_S
+        self.say(f"{what}: {devices} devices of each arm, about {clock(expected)}")
+        with remote.boot(self._folder(what), timeout=patience(expected), name=self._name(what), series=self._series,
+                         cpus=idle.ONLINE, offline_cpus=possible - idle.ONLINE, memory="2G") as here:
+            idlers = idle.Idlers(here, devices)
+            idlers.set_up(self._modules[:1])
+            self.record.idle += idlers.weigh(possible)
+
+    def time_devices(self) -> None:
+        """Make and remove devices of each arm in turn."""
+        quick, what = 0 if self._given.quick else 1, "devices"
+        devices, rounds = MADE_DEVICES[quick], MADE_ROUNDS[quick]
+        expected = RATES_BOOT_S + (rounds + 1) * len(idle.ARMS) * devices * IDLE_DEVICE_S
+        self.say(f"{what}: {rounds} rounds of {devices} devices, about {clock(expected)}")
+        with remote.boot(self._folder(what), timeout=patience(expected), name=self._name(what), series=self._series,
+                         icount=True, cpus=idle.ONLINE, memory="2G") as here:
+            idlers = idle.Idlers(here, devices)
+            idlers.set_up(self._modules[:1])
+            self.record.made += idlers.time(rounds, self._quarters(what))
+
+    def counted(self, rows: list[Row]) -> Iterator[Callable[[], None]]:
+        """Yield the measurements that count instructions or bytes, each in a guest of its own."""
+        if any(row.overhead for row in rows):
+            yield self.count_instructions
+        if any(row.recording for row in rows):
+            yield self.beside_recorders
+        for load in (rates.LOADS[row.name] for row in rows if row.rates):
+            yield partial(self.count_writes, load, self._modules[0], self.record.rates, load.row)
+            if load is rates.MIXED and self._given.before:
+                yield partial(self.count_writes, load, self._given.before, self.record.before, f"{load.row}-before")
+        if any(row.idle for row in rows):
+            yield from (partial(self.weigh_idle, possible) for possible in reversed(idle.POSSIBLE))
+        if any(row.made for row in rows):
+            yield self.time_devices
 
     def against_fio(self) -> None:
         """Compare alignctl replay and fio in turn, in a separate guest."""
@@ -163,13 +229,17 @@ class Bench:
             RECORDING_ROUNDS, RECORDING_WRITES, RECORDING_RUN_S))
         expected = (rounds + 1) * len(recording.RECORDERS) * run_s
         self.say(f"record: {rounds} rounds of {writes} writes, about {clock(expected)}")
-        with remote.boot(self._log, timeout=patience(expected), name=self._name("record"),
+        with remote.boot(self._folder("record"), timeout=patience(expected), name=self._name("record"),
                         series=self._series, icount=True) as here:
             beside = recording.Recording(here, self._alignctl, writes)
             beside.set_up()
-            with self._console.status("") as status:
-                self.record.recording += beside.measure(rounds, lambda done, total: status.update(
-                    f"record: {done} of {total} runs"))
+            self.record.recording += beside.measure(rounds, self._quarters("record"))
+
+    def _folder(self, what: str) -> Path:
+        """Make a folder for the output of a guest that runs beside others; return it."""
+        folder = self._log / what
+        folder.mkdir(exist_ok=True)
+        return folder
 
     def _name(self, what: str) -> str:
         return f"bench-{what}-{os.getpid()}"
@@ -257,14 +327,14 @@ class Bench:
                 self.say(f"no time left for repetition {repeat + 1} of {len(rounds)}")
                 break
             self.repetition(repeat, steps, progress)
-        if any(row.overhead for row in rows):
-            self.count_instructions()
+        # They do not depend on one another, nor on how busy the machine is.
+        with ThreadPoolExecutor(os.cpu_count()) as guests:
+            for made in [guests.submit(measure) for measure in self.counted(rows)]:
+                made.result()
         if any(row.duel for row in rows):
             self.against_fio()
         if any(row.open_loop for row in rows):
             self.long_recording()
-        if any(row.recording for row in rows):
-            self.beside_recorders()
         self.trace_unmet()
         spent = Usage.of_host() - host
         self.record.machine["noise"] = (
@@ -304,7 +374,8 @@ def machine(release: str, accelerator: str, given: argparse.Namespace) -> dict[s
         "times": "per write; wall from the first write to the last acknowledgement",
         "guest cpu": "share of both of the guest's processors; an emulated processor (TCG) adds "
                      "0.25 to 1 ms to every request",
-        "instructions": "one processor under TCG, -icount shift=0,sleep=off, null_blk, fio",
+        "instructions": "processors under TCG that take turns, one where nothing else is said, -icount "
+                        "shift=0,sleep=off, null_blk",
     }
 
 
@@ -322,6 +393,10 @@ def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) ->
                 target.print(report.drive_table(record, on))
             if record.overhead:
                 target.print(report.overhead_table(record))
+            if record.rates:
+                target.print(report.rates_table(record))
+            if record.idle:
+                target.print(report.idle_table(record))
             target.print(report.figures_table(found))
             for finding in findings:
                 target.print(f"FINDING: {finding}", markup=False, highlight=False)
@@ -355,7 +430,8 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
     except KeyboardInterrupt:
         broken = "the benchmark was interrupted"
     if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel
-                       or bench.record.open_loop or bench.record.recording):
+                       or bench.record.open_loop or bench.record.recording or bench.record.rates
+                       or bench.record.idle or bench.record.made):
         print(f"bench: {broken}", file=sys.stderr)
         return BROKEN
     if broken:

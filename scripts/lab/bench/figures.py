@@ -16,7 +16,7 @@ from typing import Any
 
 from align_reports.table import size_name
 
-from . import duel, overhead, recording
+from . import duel, idle, overhead, rates, recording
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
 from .plan import Need, table_needs
@@ -54,6 +54,9 @@ class Row:
     duel: bool = False
     open_loop: bool = False
     recording: bool = False
+    rates: bool = False
+    idle: bool = False
+    made: bool = False
 
 
 def _verdict(met: bool) -> str:
@@ -451,6 +454,82 @@ def _memory(record: Record) -> Iterator[Figure]:
                          _verdict(high <= most), high)
 
 
+# Least rate on eight processors as a share of another arm's, and of the same arm's with an older module.
+JOBS_LEAST = {"report": 0.97, "linear": 0.85}
+BEFORE_LEAST = 0.95
+# Most memory of an idle device beside dm-linear's, and its time to make and remove as a multiple of
+# dm-linear's.
+IDLE_BYTES, IDLE_TIMES = 160 << 10, 1.5
+# Devices of the published figure.
+IDLE_DEVICES = 1000
+
+
+def _jobs(record: Record) -> Iterator[Figure]:
+    found = record.rates.get(rates.JOBS.row, {})
+    for arm, (other, least) in product(("pad", "coalesce"), JOBS_LEAST.items()):
+        measure = f"{rates.JOBS.about}: {arm} against {other}, writes for each 10^9 instructions"
+        rounds = rates.ratios(found, arm, other)
+        if not rounds:
+            yield _missing(rates.JOBS.row, measure, f">= {least:g}", f"{arm} and {other}")
+            continue
+        value = median(found[arm]) / median(found[other])
+        yield Figure(rates.JOBS.row, measure, f">= {least:g}",
+                     f"{value:.3f} = {median(found[arm]):.0f} / {median(found[other]):.0f} ({min(rounds):.3f} to "
+                     f"{max(rounds):.3f} in {len(rounds)} rounds)", _verdict(value >= least), value)
+
+
+def _mixed(record: Record) -> Iterator[Figure]:
+    """Compare with an older module, if one was measured: without one there is no figure."""
+    row = rates.MIXED.row
+    now, before = record.rates.get(row, {}), record.before.get(row, {})
+    for arm in rates.MIXED.arms if before else ():
+        value = rates.change(now, before, arm)
+        measure = f"{rates.MIXED.about}: {arm}, writes for each 10^9 instructions, against the module of --before"
+        if value is None:
+            yield _missing(row, measure, f">= {BEFORE_LEAST:g}", arm)
+            continue
+        yield Figure(row, measure, f">= {BEFORE_LEAST:g}",
+                     f"{value:.3f} = {_rate(now[arm])} / {_rate(before[arm])}", _verdict(value >= BEFORE_LEAST), value)
+
+
+def _rate(values: list[float]) -> str:
+    return f"{median(values):.0f} ({min(values):.0f} to {max(values):.0f} in {len(values)} runs)"
+
+
+def _idle(record: Record) -> Iterator[Figure]:
+    possible = idle.POSSIBLE[-1]
+    measure = f"memory of an idle device beside dm-linear's, {possible} possible processors"
+    required = f"<= {size_name(IDLE_BYTES)}"
+    own, other = (idle.memory(record.idle, possible, arm) for arm in reversed(idle.ARMS))
+    if not own or not other:
+        yield _missing("idle", measure, required, f"{possible} processors")
+        return
+    more = idle.beyond(own, other)
+    value = sum(more.values())
+    parts = ", ".join(f"{part} {size / 1024:.1f}" for part, size in more.items() if size >= IDLE_BYTES / 100)
+    yield Figure("idle", measure, required, f"{value / 1024:.1f} KiB: {parts}", _verdict(value <= IDLE_BYTES), value)
+
+
+def _made(record: Record) -> Iterator[Figure]:
+    measure, required = "devices made and removed, coalesce against linear, time", f"<= {IDLE_TIMES:g}"
+    own, other = (idle.times(record.made, arm) for arm in reversed(idle.ARMS))
+    if not own or not other:
+        yield _missing("devices", measure, required, "devices")
+        return
+    ratios = [one.seconds / another.seconds for one, another in zip(own, other)]
+    value = median(each.seconds for each in own) / median(each.seconds for each in other)
+    count = own[0].devices
+    yield Figure("devices", f"{count} {measure}" + ("" if count == IDLE_DEVICES else f" (published {IDLE_DEVICES})"), required,
+                 f"{value:.3g} = {_each(own)} / {_each(other)} ({min(ratios):.3g} to {max(ratios):.3g} in {len(ratios)} rounds)",
+                 _verdict(value <= IDLE_TIMES), value)
+
+
+def _each(made: list[idle.Made]) -> str:
+    """Return the time of a device, and the part of it for removing it."""
+    return (f"{median(each.seconds / each.devices for each in made) * 1000:.3g} ms each "
+            f"({median(each.removed_s / each.devices for each in made) * 1000:.3g} to remove)")
+
+
 def _none(_: Record) -> Iterator[Figure]:
     return iter(())
 
@@ -487,12 +566,16 @@ ROWS = {row.name: row for row in (
     Row("replay-fio", "alignctl replay against fio", (), _duel, duel=True),
     Row("replay-open", "a long recording in an open loop", (), _open_loop, open_loop=True),
     Row("record", "what recording costs, against blktrace", (), _recording, recording=True),
+    Row(rates.JOBS.row, "aligned writes from many processors", (), _jobs, rates=True),
+    Row("idle", "memory of an idle device", (), _idle, idle=True),
+    Row("devices", "making and removing devices", (), _made, made=True),
     # Tables for reading, without required figures.
+    Row(rates.MIXED.row, "a few misaligned writes among aligned ones; --before compares", (), _mixed, rates=True),
     *(Row(f"tables-{on}", f"every case through every arm on {on}", table_needs(on), _none)
       for on in TABLE_DRIVES),
 )}
 
-QUICK_ROWS = tuple(name for name, row in ROWS.items() if row.figures is not _none)
+QUICK_ROWS = tuple(name for name, row in ROWS.items() if row.figures not in (_none, _mixed))
 
 
 def figures(record: Record, rows: tuple[str, ...]) -> list[Figure]:

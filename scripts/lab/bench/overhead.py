@@ -27,10 +27,11 @@ FEATURES = {"physical_block_size": BLOCK, "alignment_offset": 0}
 class Meter:
     """An icount guest with one device for each arm, all over the same null_blk."""
 
-    def __init__(self, guest: Guest, writes: int) -> None:
-        """Take a guest. writes: number in each run."""
+    def __init__(self, guest: Guest, writes: int, null_blk: tuple[str, ...] = NULL_BLK) -> None:
+        """Take a guest. writes: number in each run; null_blk: the module's parameters."""
         self._guest = guest
         self._writes = writes
+        self._null_blk = null_blk
         self.devices: dict[str, str] = {}
 
     def set_up(self, modules: list[Path], arms: tuple[str, ...] = ARMS) -> dict[str, str]:
@@ -38,7 +39,7 @@ class Meter:
         self._guest.run("modprobe", "-a", "dm-mod", "dm-bufio")
         for module in modules:
             self._guest.run("insmod", str(module))
-        self._guest.run("modprobe", "null_blk", *NULL_BLK)
+        self._guest.run("modprobe", "null_blk", *self._null_blk)
         self._guest.run("sh", "-c", "echo none >/sys/block/nullb0/queue/scheduler")
         sectors = int(self._guest.run("blockdev", "--getsz", DISK))
         missing = {}

@@ -23,6 +23,7 @@ from typing import Any
 from align_reports import folder
 
 from .duel import Result
+from .idle import Idle, Made
 from .open_loop import OpenLoop
 from .recording import Recorded
 
@@ -106,7 +107,10 @@ class Record:
     """
     A whole benchmark. overhead: {engine: {arm: [instructions per write, one a run]}};
     duel: runs of alignctl replay and of fio, in the order in which they were made;
-    open_loop: runs of a long trace; recording: runs beside recorders.
+    open_loop: runs of a long trace; recording: runs beside recorders;
+    rates: {row: {arm: [writes a second, one a round]}}, before: the same with an older module;
+    idle: memory of devices that do nothing; made: devices that were made and removed; structures: sizes of
+    the module's.
     """
 
     machine: dict[str, Any] = field(default_factory=dict)
@@ -116,6 +120,11 @@ class Record:
     duel: list[Result] = field(default_factory=list)
     open_loop: list[OpenLoop] = field(default_factory=list)
     recording: list[Recorded] = field(default_factory=list)
+    rates: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    before: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    idle: list[Idle] = field(default_factory=list)
+    made: list[Made] = field(default_factory=list)
+    structures: dict[str, int] = field(default_factory=dict)
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
         """Return the repetitions of a run, in order; empty if it was not made."""
@@ -145,4 +154,7 @@ class Record:
                    [Result(**each) for each in document["duel"]],
                    # absent in older records
                    [OpenLoop(**each) for each in document.get("open_loop", [])],
-                   [Recorded(**each) for each in document.get("recording", [])])
+                   [Recorded(**each) for each in document.get("recording", [])],
+                   document.get("rates", {}), document.get("before", {}),
+                   [Idle(**each) for each in document.get("idle", [])],
+                   [Made(**each) for each in document.get("made", [])], document.get("structures", {}))

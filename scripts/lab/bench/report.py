@@ -12,13 +12,15 @@ from align_reports.page import Heading, definitions, document, key, panel, table
 from align_reports.svg import WIDTH, line, rect, svg, text
 from align_reports.table import duration, number
 
-from . import overhead
+from . import idle, overhead, rates
 from .arms import ARMS
 from .cases import CASES, DRIVES
 from .figures import MET, Figure
 from .record import Record, Run
 
 DASH = "\u2013"
+# Bytes of the least part of an idle device that is shown.
+IDLE_LEAST = 64
 COLOURS = """
 :root { --linear: #8250df; --ebs: #cf222e; }
 @media (prefers-color-scheme: dark) { :root {
@@ -113,6 +115,41 @@ def overhead_table(record: Record) -> Table:
                 ratio = overhead.ratio(figures, arm)
                 table.add_row(engine, arm, f"{median(values):.0f}", f"{min(values):.0f}",
                               f"{max(values):.0f}", DASH if ratio is None else f"{ratio:.3f}")
+    return table
+
+
+def rates_table(record: Record) -> Table:
+    """Return the table of writes a second on a clock that counts instructions: median, extremes."""
+    table = Table(title="Writes for each 10^9 instructions of all processors", title_justify="left", header_style="bold")
+    for heading in ("load", "arm", "module", "median", "least", "most", "against linear"):
+        table.add_column(heading, justify="left" if heading in ("load", "arm", "module") else "right")
+    for module, found in ("this", record.rates), ("before", record.before):
+        for row, arms in found.items():
+            for arm, values in arms.items():
+                over = median(values) / median(arms["linear"]) if arms.get("linear") else None
+                table.add_row(rates.LOADS[row].about, arm, module, f"{median(values):.0f}", f"{min(values):.0f}",
+                              f"{max(values):.0f}", DASH if over is None else f"{over:.3f}")
+    return table
+
+
+def idle_table(record: Record) -> Table:
+    """Return the table of what an idle device has more than one of dm-linear, by part and possible processors."""
+    own, other = reversed(idle.ARMS)
+    found = {possible: idle.beyond(idle.memory(record.idle, possible, own), idle.memory(record.idle, possible, other))
+             for possible in dict.fromkeys(each.possible for each in record.idle)}
+    sizes = ", ".join(f"{name} {size}" for name, size in record.structures.items())
+    table = Table(title=f"Bytes of an idle device ({own}) beside {other}'s, by possible processors; structures: {sizes}",
+                  title_justify="left", header_style="bold")
+    table.add_column("part")
+    for possible in sorted(found):
+        table.add_column(str(possible), justify="right")
+    parts = dict.fromkeys(part for possible in sorted(found, reverse=True) for part in found[possible])
+    for part in parts:
+        sizes_of = [found[possible].get(part, 0.0) for possible in sorted(found)]
+        if max(map(abs, sizes_of)) >= IDLE_LEAST:
+            table.add_row(part, *(f"{size:.0f}" for size in sizes_of))
+    table.add_section()
+    table.add_row("all", *(f"{sum(found[possible].values()):.0f}" for possible in sorted(found)))
     return table
 
 
