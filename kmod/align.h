@@ -33,6 +33,11 @@
 /* Largest hold_ms. */
 #define ALIGN_MAX_HOLD_MS	600000
 
+/* Most blocks that are looked at under one lock with interrupts off. */
+#define BLOCKS_BATCH		64
+/* Most blocks of a run; the neighbours at both of its ends are looked at, too. */
+#define RUN_BLOCKS		(BLOCKS_BATCH - 2)
+
 /* Ends of recent writes that are remembered, to tell streams. */
 #define ALIGN_STREAMS		8
 /* Held blocks that a read can pin without memory. */

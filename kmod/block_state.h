@@ -127,9 +127,6 @@ struct align_block {
 	struct bio_vec vecs[];
 };
 
-/* Most blocks that are handled in one critical section. */
-#define BLOCKS_BATCH	64
-
 /* The shard of a block. */
 static inline struct align_shard *block_shard(const struct align_block *block)
 {

@@ -125,11 +125,11 @@ bool align_over_limits(struct align_io *io)
 }
 
 /**
- * run_max_blocks - how many blocks one request of the device below carries
+ * run_max_blocks - how many blocks go together as one request
  * @at: the target
  * @number: the first of them
  *
- * Return: at least 1.
+ * Return: 1 to RUN_BLOCKS.
  */
 unsigned int run_max_blocks(const struct align_target *at, u64 number)
 {
@@ -140,7 +140,7 @@ unsigned int run_max_blocks(const struct align_target *at, u64 number)
 	sectors = align_max_io_sectors(&lim,
 				       align_block_start(&at->geometry, number));
 	/* Each page may be a segment of its own. */
-	return max(1U, min(sectors / align_block_sectors(&at->geometry),
-			   min_t(u32, lim.max_segments, BIO_MAX_VECS) /
-			   buffer_max_segments(at)));
+	return clamp(min(sectors / align_block_sectors(&at->geometry),
+			 min_t(u32, lim.max_segments, BIO_MAX_VECS) /
+			 buffer_max_segments(at)), 1U, (u32)RUN_BLOCKS);
 }

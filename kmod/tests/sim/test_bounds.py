@@ -40,8 +40,8 @@ def test_more_than_64_are_visited_only_where_that_is_known(counted, lives):
 
 
 def test_a_batch_of_more_than_64_blocks_is_found(counted, linux, tmp_path):
-    batch = "#define BLOCKS_BATCH\t{}\n"
-    out = build_with_changes(counted, linux, tmp_path, [("block_state.h", batch.format(64), batch.format(80))], "BOUNDS=1")
+    batch = "#define BLOCKS_BATCH\t\t{}\n"
+    out = build_with_changes(counted, linux, tmp_path, [("align.h", batch.format(64), batch.format(80))], "BOUNDS=1")
     found = {(place, what) for place, _, what in visits(out, FEW // 5)}
     assert {("blocks_forget_range", "blocks"), ("shard_shrink", "blocks")} <= found - KNOWN.keys()
 
