@@ -94,10 +94,11 @@ struct align_area {
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
  * @known: blocks whose content is known and that have no touch, oldest first
- * @held: blocks in HELD whose write has not failed, by the order of their first
- *	held touch, without the blocks in @urgent
+ * @held: blocks in HELD whose write has not failed, by block->seq: the order of
+ *	their first held touch; without the blocks in @urgent
  * @urgent: blocks in HELD whose write has not failed and that a range waits for
- * @failed: blocks in HELD whose write failed
+ * @failed: blocks in HELD whose write failed, by block->seq: the order in which
+ *	they failed
  * @by_age: blocks with held touches, in any state, in the order in which
  *	they began to hold
  * @area: the areas of the shard
@@ -107,9 +108,9 @@ struct align_shard {
 	struct rb_root tree;
 	struct rb_root_cached ranges;
 	struct list_head known;
-	struct list_head held;
+	struct rb_root_cached held;
 	struct list_head urgent;
-	struct list_head failed;
+	struct rb_root_cached failed;
 	struct list_head by_age;
 	struct align_area area[ALIGN_SHARD_AREAS];
 } ____cacheline_aligned_in_smp;

@@ -441,9 +441,9 @@ void blocks_init(struct align_target *at, unsigned int max)
 		shard->tree = RB_ROOT;
 		shard->ranges = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->known);
-		INIT_LIST_HEAD(&shard->held);
+		shard->held = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->urgent);
-		INIT_LIST_HEAD(&shard->failed);
+		shard->failed = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->by_age);
 		for (j = 0; j < ALIGN_SHARD_AREAS; j++)
 			INIT_LIST_HEAD(&shard->area[j].blocks);

@@ -75,8 +75,9 @@ struct block_run {
  * @next: touches that came too late for this turn
  * @list: entry in a list: WAIT: in area->blocks; COLLECT: of the context that
  *	will start the block;
- *	READ, WRITE: in its run; HELD: in shard->held, urgent or failed; KNOWN:
- *	in shard->known; otherwise in none
+ *	READ, WRITE: in its run; HELD: in shard->urgent; KNOWN: in shard->known;
+ *	otherwise in none
+ * @rest: HELD: node in shard->held or failed, if not in shard->urgent
  * @place: placement (write hint, stream) of the newest held touch
  * @held: number of touches acknowledged and not on the device
  * @held_data: one of the held touches is of a write, not of write-zeroes
@@ -117,6 +118,7 @@ struct align_block {
 	struct list_head touches;
 	struct list_head next;
 	struct list_head list;
+	struct rb_node rest;
 	struct list_head by_age;
 	u64 seq;
 	u64 held_ns;
@@ -154,6 +156,13 @@ static inline bool block_is_kept(const struct align_block *block)
 {
 	return bitmap_full(block->kept,
 			   align_block_sectors(&block->single.at->geometry));
+}
+
+/* The first block of shard->held or shard->failed, or NULL. Lock held. */
+static inline struct align_block *
+block_rests_first(const struct rb_root_cached *resting)
+{
+	return rb_entry_safe(rb_first_cached(resting), struct align_block, rest);
 }
 
 /* block.c */

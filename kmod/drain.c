@@ -25,7 +25,7 @@
  * makes them its own to start. Nothing is chosen while SPARE_MAX_RUNS runs read
  * into memory of their own, or while the target is frozen.
  *
- * In each shard only the first block of each list has to be looked at:
+ * In each shard only the first block of each kind has to be looked at:
  *   - shard->held has the order in which blocks began to hold, by block->seq. So
  *     what a waiter waits for is in front, then what has been held for too long;
  *   - shard->urgent has blocks that a range waits for, in the order in which they
@@ -62,7 +62,7 @@ static bool hold_is_retried(const struct align_block *block)
 
 /*
  * Return the block of a kind that is to be taken from a shard, or NULL. Each is
- * the first one of a list. Lock held.
+ * the first one of its kind. Lock held.
  */
 static struct align_block *hold_first(struct align_shard *shard,
 				      enum drain_turn turn)
@@ -75,20 +75,17 @@ static struct align_block *hold_first(struct align_shard *shard,
 						 struct align_block, list);
 		if (block)
 			return block;
-		block = list_first_entry_or_null(&shard->held,
-						 struct align_block, list);
+		block = block_rests_first(&shard->held);
 		if (block && hold_is_awaited(block))
 			return block;
 		break;
 	case DRAIN_OLDEST:
-		block = list_first_entry_or_null(&shard->held,
-						 struct align_block, list);
+		block = block_rests_first(&shard->held);
 		if (block && hold_is_over(block))
 			return block;
 		break;
 	case DRAIN_FAILED:
-		block = list_first_entry_or_null(&shard->failed,
-						 struct align_block, list);
+		block = block_rests_first(&shard->failed);
 		if (block && hold_is_retried(block))
 			return block;
 		break;
@@ -162,12 +159,10 @@ static unsigned long hold_left(struct align_held *held,
 	struct align_block *block;
 
 	spin_lock_irq(&shard->lock);
-	block = list_first_entry_or_null(&shard->failed, struct align_block,
-					 list);
+	block = block_rests_first(&shard->failed);
 	if (block)
 		left = hold_left_of(block, HOLD_RETRY_MS);
-	block = list_first_entry_or_null(&shard->held, struct align_block,
-					 list);
+	block = block_rests_first(&shard->held);
 	if (block)
 		left = min(left, hold_left_of(block,
 					      READ_ONCE(held->hold_ms)));

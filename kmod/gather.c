@@ -130,23 +130,19 @@ void hold_gather(struct align_target *at, struct align_block *block,
 }
 
 /*
- * Take the failed block that waits longest, and those behind it in the list that
- * are its neighbours, whether it is their time or not, for one request; at most
- * BLOCKS_BATCH. Lock held.
+ * Take the failed block that waits longest, and those that failed next and are its
+ * neighbours, whether it is their time or not, for one request. Lock held.
  */
 void hold_retry(struct align_target *at, struct align_block *block,
 		struct list_head *started)
 {
-	struct align_shard *shard = block_shard(block);
-	unsigned int max = min_t(unsigned int, BLOCKS_BATCH,
-				 run_max_blocks(at, block->number));
-	struct align_block *tmp;
+	unsigned int max = run_max_blocks(at, block->number);
 	u64 next = block->number;
+	struct rb_node *behind;
 
-	list_for_each_entry_safe_from(block, tmp, &shard->failed, list) {
-		if (!max-- || block->number != next)
-			break;
+	for (; block && block->number == next && max--; next++) {
+		behind = rb_next(&block->rest);
 		turn_take(block, started);
-		next++;
+		block = rb_entry_safe(behind, struct align_block, rest);
 	}
 }

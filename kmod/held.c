@@ -259,8 +259,22 @@ bool hold_is_over(const struct align_block *block)
 	return hold_is_over_of(block, atomic_read(&held->nr_resting));
 }
 
+static bool block_is_older(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct align_block, rest)->seq <
+	       rb_entry(b, struct align_block, rest)->seq;
+}
+
+/* The tree in which a block in HELD is, if it is not urgent. */
+static struct rb_root_cached *resting_of(const struct align_block *block)
+{
+	struct align_shard *shard = block_shard(block);
+
+	return block->failed ? &shard->failed : &shard->held;
+}
+
 /**
- * hold_rest - put a block in HELD into its list
+ * hold_rest - put a block in HELD to those of its kind
  * @block: a held block in no list, of which no request is in flight
  *
  * A target that holds nothing more is frozen, and may be freed, as soon as all its
@@ -278,24 +292,13 @@ void hold_rest(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct align_shard *shard = block_shard(block);
 	struct align_held *held = &at->engine.held;
-	struct list_head *list, *place;
-	struct align_block *other;
 	atomic_t *count;
 
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
-	if (block->waiting && !block->failed) {
+	if (block->waiting && !block->failed)
 		list_add_tail(&block->list, &shard->urgent);
-	} else {
-		list = block->failed ? &shard->failed : &shard->held;
-		place = list;
-		list_for_each_entry_reverse(other, list, list) {
-			if (other->seq < block->seq) {
-				place = &other->list;
-				break;
-			}
-		}
-		list_add(&block->list, place);
-	}
+	else
+		rb_add_cached(&block->rest, resting_of(block), block_is_older);
 	count = block->failed ? &held->nr_idle : &held->nr_resting;
 	if (block->failed ||
 	    hold_is_over_of(block, atomic_read(&held->nr_resting) + 1))
@@ -317,8 +320,10 @@ void hold_rest(struct align_block *block)
  */
 void hold_hurry(struct align_block *block)
 {
-	if (block->waiting == 1)
-		list_move_tail(&block->list, &block_shard(block)->urgent);
+	if (block->waiting == 1) {
+		rb_erase_cached(&block->rest, resting_of(block));
+		list_add_tail(&block->list, &block_shard(block)->urgent);
+	}
 	hold_kick(block->single.at);
 }
 
@@ -434,14 +439,17 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 }
 
 /**
- * hold_leave - take a block in HELD out of its list
+ * hold_leave - take a block in HELD from those of its kind
  * @block: a block in HELD
  *
  * Called with the lock of the block's shard held.
  */
 void hold_leave(struct align_block *block)
 {
-	list_del_init(&block->list);
+	if (list_empty(&block->list))
+		rb_erase_cached(&block->rest, resting_of(block));
+	else
+		list_del_init(&block->list);
 	if (block->failed)
 		atomic_dec(&block->single.at->engine.held.nr_idle);
 	else

@@ -200,17 +200,17 @@ void hold_thaw(struct align_target *at)
 }
 
 /*
- * Give up a block of a list of blocks in HELD. Return: false if there is none.
+ * Give up a block of shard->held or shard->failed. Return: false if there is none.
  */
 static bool hold_drop(struct align_target *at, struct align_shard *shard,
-		      struct list_head *list)
+		      const struct rb_root_cached *resting)
 {
 	struct align_block *block;
 	unsigned int touches;
 	u64 sector;
 
 	spin_lock_irq(&shard->lock);
-	block = list_first_entry_or_null(list, struct align_block, list);
+	block = block_rests_first(resting);
 	if (!block) {
 		spin_unlock_irq(&shard->lock);
 		return false;

@@ -9,5 +9,5 @@
 }
 
 const struct bounds_link bounds_links[] = {
-	LINK(rb), LINK(number), LINK(list), LINK(by_age), { 0, 0 },
+	LINK(rb), LINK(number), LINK(list), LINK(rest), LINK(seq), LINK(by_age), { 0, 0 },
 };

@@ -182,6 +182,16 @@ static unsigned int length(const struct list_head *list)
 	return n;
 }
 
+static unsigned int size(const struct rb_root_cached *tree)
+{
+	unsigned int nr = 0;
+	struct rb_node *node;
+
+	for (node = rb_first_cached(tree); node; node = rb_next(node))
+		nr++;
+	return nr;
+}
+
 static bool is_locked(const struct align_engine *engine)
 {
 	unsigned int i;
@@ -229,8 +239,8 @@ static void check_held(const struct align_target *at)
 					       ALIGN_MAX_BLOCK_SECTORS) *
 				 SECTOR_SIZE;
 		}
-		resting += length(&shard->held) + length(&shard->urgent);
-		idle += length(&shard->failed);
+		resting += size(&shard->held) + length(&shard->urgent);
+		idle += size(&shard->failed);
 		/* One that is out of the tree may be in memory for a read's end. */
 		if (at->mode == ALIGN_REPORT && shard->tree.rb_node)
 			machine_fail("in mode report there is block %llu",

@@ -43,6 +43,7 @@ static void holder_begin(struct holder *holder, bool failed)
 	struct align_target *at = &holder->at;
 	struct align_held *held = &at->engine.held;
 	struct align_block *block = &holder->block;
+	struct rb_root_cached *resting;
 	struct align_shard *shard;
 
 	memset(holder, 0, sizeof(*holder));
@@ -55,9 +56,11 @@ static void holder_begin(struct holder *holder, bool failed)
 	block->held = 1;
 	shard = block_shard(block);
 	spin_lock_init(&shard->lock);
-	INIT_LIST_HEAD(&shard->failed);
+	INIT_LIST_HEAD(&block->list);
 	INIT_LIST_HEAD(&block->by_age);
-	list_add(&block->list, &shard->failed);
+	resting = failed ? &shard->failed : &shard->held;
+	rb_link_node(&block->rest, NULL, &resting->rb_root.rb_node);
+	rb_insert_color_cached(&block->rest, resting, true);
 	held->nr = 2;
 	/* One more has failed, so that this is no news to tell. */
 	held->nr_failed = 2;

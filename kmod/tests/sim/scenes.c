@@ -529,11 +529,12 @@ static enum req_op tried_as_one_by(void)
 {
 	u64 number = align_block_of(&stage.at->geometry,
 				    stage.start + stage_at(4));
-	struct list_head *failed = &shard_of(stage.at, number)->failed;
+	const struct rb_root_cached *failed =
+		&shard_of(stage.at, number)->failed;
 	struct align_block *first, *second;
 
-	first = list_first_entry(failed, struct align_block, list);
-	second = list_last_entry(failed, struct align_block, list);
+	first = block_rests_first(failed);
+	second = rb_entry(rb_last(&failed->rb_root), struct align_block, rest);
 	if (first->number != number || first->valid != second->valid)
 		return REQ_OP_FLUSH;
 	return first->valid ? REQ_OP_WRITE : REQ_OP_READ;

@@ -22,7 +22,7 @@ EQUIVALENT: dict[str, str] = {
         "it is called behind block->waiting++, so that is never 0",
     "spare.c: spare_has_room: has = spare->runs < SPARE_MAX_RUNS; => has = spare->runs != SPARE_MAX_RUNS;":
         "spare_get() lets runs never be more than SPARE_MAX_RUNS",
-    "drain.c: hold_first: block = list_first_entry_or_null(&shard->held, struct align_block, list); => ;":
+    "drain.c: hold_first: block = block_rests_first(&shard->held); => ;":
         "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over_of() has it",
     "settle.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
         "a live table was frozen by its suspend, and stays so; one that never lived holds nothing",
