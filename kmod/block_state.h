@@ -59,7 +59,7 @@ struct block_run {
  * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
  * @delayed: COLLECT: the block is in delay->blocks
- * @patched: WRITE, PASS: the buffer has the bytes of @touches
+ * @patched: WRITE, PASS: the buffer has bytes of @touches
  * @shown: WRITE, PASS: a read has found such bytes, so reads that come now take
  *	them from the buffer, too
  * @over: WAIT: ranges are in flight over held touches
@@ -73,6 +73,9 @@ struct block_run {
  * @pins: number of reads that will take bytes from the buffer when they end
  * @touches: the touches of this turn
  * @next: touches that came too late for this turn
+ * @next_late: @late for the turn of @next
+ * @next_cut: @cut for the turn of @next
+ * @next_covered: sectors that @next covers
  * @list: entry in a list: WAIT: in area->blocks; COLLECT: of the context that
  *	will start the block;
  *	READ, WRITE: in its run; HELD: in shard->urgent; KNOWN: in shard->known;
@@ -87,7 +90,8 @@ struct block_run {
  * @held_ns: time of arrival of the first held touch
  * @since: time in jiffies when the block became known, or held, or failed last
  * @kept: sectors of the buffer that hold acknowledged touches
- * @covered: sectors that @kept and @touches cover, up to READ
+ * @covered: sectors that @kept and @touches cover; where a read may look for them,
+ *	from @patched on those of @touches that are in the buffer
  * @single: run for a read or write of this block alone, which needs no memory
  * @vecs: the buffer, an entry for each page
  */
@@ -100,6 +104,8 @@ struct align_block {
 	bool has_read;
 	bool late;
 	bool cut;
+	bool next_late;
+	bool next_cut;
 	bool delayed;
 	bool patched;
 	bool shown;
@@ -125,6 +131,7 @@ struct align_block {
 	unsigned long since;
 	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
 	DECLARE_BITMAP(covered, ALIGN_MAX_BLOCK_SECTORS);
+	DECLARE_BITMAP(next_covered, ALIGN_MAX_BLOCK_SECTORS);
 	struct block_run single;
 	struct bio_vec vecs[];
 };

@@ -320,40 +320,69 @@ static bool block_is_read(const struct align_block *block)
 	return block_needs_spare(block) || block->shown;
 }
 
-/* As block_patch(); the buffer is the caller's alone. */
-static blk_opf_t block_patch_alone(struct align_block *block)
+/*
+ * Copy at most BLOCKS_BATCH touches of a block into its buffer, where a read may
+ * look. Return: the next one, or NULL. Lock held.
+ */
+static struct align_touch *block_patch_some(struct align_block *block,
+					    struct align_touch *touch)
 {
-	struct align_touch *touch;
-	blk_opf_t opf = 0;
+	unsigned int nr = BLOCKS_BATCH;
 
-	list_for_each_entry(touch, &block->touches, list) {
-		opf |= touch->io->bio->bi_opf & REQ_FUA;
-		buffer_copy_touch(block->single.at, block->vecs, touch);
-	}
+	if (!block->patched)
+		bitmap_copy(block->covered, block->kept,
+			    ALIGN_MAX_BLOCK_SECTORS);
 	block->patched = true;
-	return opf;
+	list_for_each_entry_from(touch, &block->touches, list) {
+		if (!nr--)
+			return touch;
+		buffer_copy_touch(block->single.at, block->vecs, touch);
+		bitmap_set(block->covered, touch->part.first,
+			   touch->part.count);
+	}
+	return NULL;
+}
+
+/* As block_patch(), where a read may be copying what is held. */
+static void block_patch_shared(struct align_block *block)
+{
+	struct align_touch *touch =
+		list_first_entry_or_null(&block->touches, struct align_touch,
+					 list);
+	spinlock_t *lock = &block_shard(block)->lock;
+	unsigned long flags;
+
+	while (touch) {
+		spin_lock_irqsave(lock, flags);
+		touch = block_patch_some(block, touch);
+		spin_unlock_irqrestore(lock, flags);
+	}
 }
 
 /**
  * block_patch - copy the touches of a block into its buffer
  * @block: a block in WRITE or PASS, so that touches and buffer are the caller's
  *
- * Where a read may be copying what is held, it finds all of the touches, and
- * says so in block->shown, or none.
+ * Where a read may be copying what is held, it finds bytes of the touches that are
+ * in block->covered by then, and says so in block->shown.
  *
  * Return: REQ_FUA if one of the touches asks for it, else 0.
  */
 blk_opf_t block_patch(struct align_block *block)
 {
-	spinlock_t *lock = &block_shard(block)->lock;
-	unsigned long flags;
-	blk_opf_t opf;
+	bool shared = block_is_read(block);
+	struct align_touch *touch;
+	blk_opf_t opf = 0;
 
-	if (!block_is_read(block))
-		return block_patch_alone(block);
-	spin_lock_irqsave(lock, flags);
-	opf = block_patch_alone(block);
-	spin_unlock_irqrestore(lock, flags);
+	if (shared)
+		block_patch_shared(block);
+	else
+		block->patched = true;
+	list_for_each_entry(touch, &block->touches, list) {
+		opf |= touch->io->bio->bi_opf & REQ_FUA;
+		if (!shared)
+			buffer_copy_touch(block->single.at, block->vecs, touch);
+	}
 	return opf;
 }
 

@@ -120,16 +120,29 @@ static void block_take_touch(struct align_block *block,
 		block->cut = true;
 }
 
-/* Begin a turn with the touches that came too late for the last. Lock held. */
+/* Let a touch wait for the next turn. Lock held. */
+static void block_let_wait(struct align_block *block, struct align_touch *touch)
+{
+	list_add_tail(&touch->list, &block->next);
+	bitmap_set(block->next_covered, touch->part.first, touch->part.count);
+	block->next_late |= touch->late;
+	block->next_cut |= touch->cut;
+}
+
+/*
+ * Begin a turn with the touches that came too late for the last. There may be very
+ * many, and none of them is looked at. Lock held.
+ */
 static void block_take_next(struct align_block *block)
 {
-	struct align_touch *touch, *tmp;
-
-	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
-	list_for_each_entry_safe(touch, tmp, &block->next, list) {
-		list_del(&touch->list);
-		block_take_touch(block, touch);
-	}
+	list_splice_tail_init(&block->next, &block->touches);
+	bitmap_or(block->covered, block->kept, block->next_covered,
+		  ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_zero(block->next_covered, ALIGN_MAX_BLOCK_SECTORS);
+	block->late |= block->next_late;
+	block->cut |= block->next_cut;
+	block->next_late = false;
+	block->next_cut = false;
 }
 
 /* Make a block active; the caller starts it. Lock held. */
@@ -312,7 +325,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		case BLOCK_IS_HELD:
 			if (!block->waiting)
 				return block_join_quiet(block, touch, started);
-			list_add_tail(&touch->list, &block->next);
+			block_let_wait(block, touch);
 			return TOUCH_TAKEN;
 		case BLOCK_IS_WAIT:
 		case BLOCK_IS_COLLECT:
@@ -327,7 +340,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 			fallthrough;
 		case BLOCK_IS_WRITE:
 		case BLOCK_IS_PASS:
-			list_add_tail(&touch->list, &block->next);
+			block_let_wait(block, touch);
 			return TOUCH_TAKEN;
 		}
 	}
