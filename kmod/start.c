@@ -101,7 +101,7 @@ void start_now(struct align_target *at, struct list_head *started)
 	while (!list_empty(started)) {
 		struct align_block *block, *tmp;
 		enum block_step step = BLOCK_PASS;
-		unsigned int nr = 0, max = 1;
+		unsigned int nr = 0, max = 1, seen = 0;
 		struct align_shard *shard;
 		unsigned long flags;
 		u64 next = 0;
@@ -111,7 +111,7 @@ void start_now(struct align_target *at, struct list_head *started)
 		shard = block_shard(block);
 		spin_lock_irqsave(&shard->lock, flags);
 		list_for_each_entry_safe(block, tmp, started, list) {
-			if (block_shard(block) != shard)
+			if (seen++ == BLOCKS_BATCH || block_shard(block) != shard)
 				break;
 			if (hold_take_back(block) || block_delay(block))
 				continue;
