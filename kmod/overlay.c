@@ -37,22 +37,67 @@ static const unsigned long *block_for_reads(const struct align_block *block)
 	return block->shown ? block->covered : block->kept;
 }
 
-/* Find the next block, from @block on, that has such sectors. Lock held. */
-static struct align_block *next_held(const struct align_target *at,
-				     struct align_block *block, u64 start,
-				     u64 end)
+/**
+ * struct overlay_look - a look at the blocks of a read in a shard
+ * @at: the target
+ * @start: first sector of the read
+ * @end: the sector after its last one
+ * @block: the block that comes next, under the lock of the shard
+ * @left: how many blocks may be looked at under that lock
+ */
+struct overlay_look {
+	const struct align_target *at;
+	u64 start;
+	u64 end;
+	struct align_block *block;
+	unsigned int left;
+};
+
+/* Look at blocks of a shard from a number on. Lock held. */
+static struct overlay_look overlay_look(const struct align_target *at,
+					const struct align_shard *shard,
+					u64 number, u64 start, u64 end)
 {
-	for (; block && block->number <= align_block_of(&at->geometry, end - 1);
-	     block = block_following(block)) {
+	return (struct overlay_look) {
+		.at = at, .start = start, .end = end,
+		.block = block_at_or_above(shard, number),
+		.left = BLOCKS_BATCH };
+}
+
+/*
+ * Find the next block that has sectors which reads take from its buffer. Return:
+ * NULL if there is none; if @look->block is one of the read then, it was the limit
+ * that ended the look. Lock held.
+ */
+static struct align_block *next_held(struct overlay_look *look)
+{
+	const struct align_geometry *g = &look->at->geometry;
+	u64 last = align_block_of(g, look->end - 1);
+
+	while (look->block && look->block->number <= last && look->left) {
+		struct align_block *block = look->block;
 		u32 from, to;
 
+		look->left--;
+		look->block = block_following(block);
 		if (!block->held && !block->shown)
 			continue;
-		align_overlap(&at->geometry, block->number, start, end, &from, &to);
+		align_overlap(g, block->number, look->start, look->end, &from,
+			      &to);
 		if (find_next_bit(block_for_reads(block), to, from) < to)
 			return block;
 	}
 	return NULL;
+}
+
+/* The first sector of a read that a look has not come to. Lock held. */
+static u64 look_stop(const struct overlay_look *look)
+{
+	const struct align_geometry *g = &look->at->geometry;
+
+	if (!look->block)
+		return look->end;
+	return min(look->end, align_block_start(g, look->block->number));
 }
 
 static void unpin(struct align_block *block)
@@ -127,6 +172,31 @@ static void pins_end(struct align_io *io, bool ok)
 	io->read.nr_pins = 0;
 }
 
+/*
+ * Overlay a read with what the next block of a shard holds, if one of those that
+ * are looked at holds something. Return: whether there may be more; *@number is
+ * where to go on.
+ */
+static bool shard_overlay(const struct align_io *io, struct align_shard *shard,
+			  u64 *number, u64 start, u64 end)
+{
+	const struct align_target *at = io->at;
+	struct overlay_look look;
+	struct align_block *block;
+	unsigned long flags;
+	u64 stop;
+
+	spin_lock_irqsave(&shard->lock, flags);
+	look = overlay_look(at, shard, *number, start, end);
+	block = next_held(&look);
+	if (block)
+		block_copy_to_read(io, block, block_for_reads(block));
+	stop = look_stop(&look);
+	spin_unlock_irqrestore(&shard->lock, flags);
+	*number = align_block_of(&at->geometry, stop);
+	return stop < end;
+}
+
 /* Overlay a read with all that is held at this moment. */
 static void overlay_held(const struct align_io *io)
 {
@@ -140,45 +210,37 @@ static void overlay_held(const struct align_io *io)
 
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i)) {
-		struct align_shard *shard = &at->engine.blocks.shard[i];
-		struct align_block *block;
-		unsigned long flags;
-		u64 from = first;
+		u64 number = first;
 
 		/* Each block for itself: a read may cover many. */
-		do {
-			spin_lock_irqsave(&shard->lock, flags);
-			block = next_held(at, block_at_or_above(shard, from),
-					  start, end);
-			if (block) {
-				block_copy_to_read(io, block,
-						   block_for_reads(block));
-				from = block->number + 1;
-			}
-			spin_unlock_irqrestore(&shard->lock, flags);
-		} while (block);
+		while (shard_overlay(io, &at->engine.blocks.shard[i], &number,
+				     start, end))
+			;
 	}
 }
 
-/* Count a shard's blocks that hold sectors of [@start, @end). Lock held. */
+/*
+ * Count a shard's blocks that hold sectors of [@start, *@stop), which is lowered to
+ * what one look comes to. Lock held.
+ */
 static unsigned int shard_count_held(const struct align_target *at,
 				     const struct align_shard *shard, u64 start,
-				     u64 end)
+				     u64 *stop)
 {
 	u64 first = align_block_of(&at->geometry, start);
-	struct align_block *block;
+	struct overlay_look look = overlay_look(at, shard, first, start, *stop);
 	unsigned int nr = 0;
 
-	for (block = next_held(at, block_at_or_above(shard, first), start, end);
-	     block; block = next_held(at, block_following(block), start, end))
+	while (next_held(&look))
 		nr++;
+	*stop = look_stop(&look);
 	return nr;
 }
 
 /*
- * Pin the blocks of a shard that hold sectors of a read, at most up to @room
- * in all. Return: how many sectors they hold; *@stop is lowered to the first
- * that there was no room for. Lock held.
+ * Pin the blocks of a shard that hold sectors of a read, at most @room. Return: how
+ * many sectors they hold; *@stop is lowered to the first that there was no room for.
+ * Lock held.
  */
 static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 		     unsigned int room, u64 *stop)
@@ -186,13 +248,11 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 	const struct align_target *at = io->at;
 	u64 start = io->bio->bi_iter.bi_sector;
 	u64 first = align_block_of(&at->geometry, start);
+	struct overlay_look look = overlay_look(at, shard, first, start, *stop);
 	struct align_block *block;
 	u32 sectors = 0;
 
-	for (block = next_held(at, block_at_or_above(shard, first), start,
-			       *stop);
-	     block;
-	     block = next_held(at, block_following(block), start, *stop)) {
+	while ((block = next_held(&look))) {
 		struct align_pin *pin = &io->read.pins[io->read.nr_pins];
 		u32 from, to;
 
@@ -216,46 +276,39 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
  * overlay_map_read - map a read of a target that holds something
  * @io: the read
  *
- * Pins the blocks that hold sectors of it. Where there is no memory for more
- * than a few, only the part with those few is accepted.
+ * Pins the blocks that hold sectors of it. Only a part of the read is accepted if it
+ * lies in two regions, or over more blocks in memory than one lock may be held for,
+ * or if there is no memory for more than a few pins.
  *
  * Return: what map returns.
  */
 int overlay_map_read(struct align_io *io)
 {
 	struct align_target *at = io->at;
-	const struct align_geometry *g = &at->geometry;
 	struct bio *bio = io->bio;
 	u64 start = bio->bi_iter.bi_sector;
 	u64 end = bio_end_sector(bio);
-	struct shard_span span = shard_span(at, align_block_of(g, start),
-					    align_block_of(g, end - 1));
-	unsigned int i, nr = 0;
+	struct align_shard *shard =
+		shard_of(at, align_block_of(&at->geometry, start));
+	u64 stop = min(end, shard_region_end(at, start));
 	unsigned long flags;
-	u32 sectors = 0;
-	u64 stop = end;
+	unsigned int nr;
+	u32 sectors;
 
 	io->read.pins = io->read.few_pins;
-	span_lock(at, &span, &flags);
-	for (i = shard_first(&span); i < ALIGN_SHARDS;
-	     i = shard_next(&span, i))
-		nr += shard_count_held(at, &at->engine.blocks.shard[i], start, end);
+	spin_lock_irqsave(&shard->lock, flags);
+	nr = shard_count_held(at, shard, start, &stop);
 	if (nr > ALIGN_FEW_PINS) {
 		struct align_pin *pins =
 			kmalloc_array(nr, sizeof(*pins), BUFFER_GFP);
 
-		if (pins) {
+		if (pins)
 			io->read.pins = pins;
-		} else {
-			/* In one shard, so that they come in order. */
+		else
 			nr = ALIGN_FEW_PINS;
-			stop = min(end, shard_region_end(at, start));
-		}
 	}
-	for (i = shard_first(&span); i < ALIGN_SHARDS;
-	     i = shard_next(&span, i))
-		sectors += shard_pin(io, &at->engine.blocks.shard[i], nr, &stop);
-	span_unlock(at, &span, flags);
+	sectors = shard_pin(io, shard, nr, &stop);
+	spin_unlock_irqrestore(&shard->lock, flags);
 
 	/* The rest comes as a bio of its own: the read counts with its last part. */
 	if (stop < end)
