@@ -367,14 +367,19 @@ struct align_pin {
  * @status: first error of a part
  * @drops: held->drops when the touches came to their blocks
  * @span: the shards of the blocks that the bio touches
- * @range: the blocks of the run, in the tree of their shard, of both of their
+ * @range: the blocks of the range, in the tree of their shard, of both of their
  *	shards, or of the long ranges
- * @blockers: number of blocks that must end a turn before the run goes down
- * @start: first sector of the run
- * @end: the sector after the last one of the run
- * @pieces: requests of the run that have not ended, one of them the sender's
+ * @left_shard: the range has ended in the shards below this one
+ * @left_number: and in that one, at the blocks below this number; both change under
+ *	the locks of the range's shards
+ * @blockers: number of blocks that must end a turn before the range goes down
+ * @start: first sector of the range, which is the run or a part of it
+ * @end: the sector after the last one of the range
+ * @rest: sectors of the run behind the range, which are one when that has ended
+ * @waited: the ledger has counted the bio among those that waited
+ * @pieces: requests of the range that have not ended, one of them the sender's
  * @run_sector: where the next piece of the run starts
- * @run_left: sectors of the run not yet sent
+ * @run_left: sectors of the range not yet sent
  * @run_iter: the bytes of @run_left in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
  * @nr_joined: number of blocks in @joined
@@ -400,9 +405,13 @@ struct align_write {
 	int drops;
 	struct shard_span span;
 	struct align_range range[2];
+	unsigned int left_shard;
+	u64 left_number;
 	atomic_t blockers;
 	u64 start;
 	u64 end;
+	sector_t rest;
+	bool waited;
 	atomic_t pieces;
 	sector_t run_sector;
 	sector_t run_left;

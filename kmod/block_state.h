@@ -72,6 +72,7 @@ struct block_run {
  * @passing: PASS: number of requests in flight
  * @pins: number of reads that will take bytes from the buffer when they end
  * @touches: the touches of this turn
+ * @touched: sectors that @touches cover
  * @next: touches that came too late for this turn
  * @next_late: @late for the turn of @next
  * @next_cut: @cut for the turn of @next
@@ -131,6 +132,7 @@ struct align_block {
 	unsigned long since;
 	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
 	DECLARE_BITMAP(covered, ALIGN_MAX_BLOCK_SECTORS);
+	DECLARE_BITMAP(touched, ALIGN_MAX_BLOCK_SECTORS);
 	DECLARE_BITMAP(next_covered, ALIGN_MAX_BLOCK_SECTORS);
 	struct block_run single;
 	struct bio_vec vecs[];

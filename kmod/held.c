@@ -294,6 +294,7 @@ void hold_rest(struct align_block *block)
 	struct align_held *held = &at->engine.held;
 	atomic_t *count;
 
+	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
 	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	if (block->waiting && !block->failed)
 		list_add_tail(&block->list, &shard->urgent);
@@ -420,7 +421,6 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 {
 	struct align_target *at = block->single.at;
 	unsigned int before = hold_sectors(block);
-	struct align_touch *touch;
 	u32 from, to;
 
 	align_overlap(&at->geometry, block->number, io->write.start, io->write.end, &from,
@@ -430,10 +430,8 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 		return;
 	bitmap_clear(block->kept, from, to - from);
 	hold_count_bytes(block, before);
-	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
-	list_for_each_entry(touch, &block->touches, list)
-		bitmap_set(block->covered, touch->part.first,
-			   touch->part.count);
+	bitmap_or(block->covered, block->kept, block->touched,
+		  ALIGN_MAX_BLOCK_SECTORS);
 	if (bitmap_empty(block->kept, ALIGN_MAX_BLOCK_SECTORS))
 		hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);
 }

@@ -65,10 +65,16 @@ static inline struct align_area *area_at(struct align_target *at,
 	return &shard_of_area(at, area)->area[area % ALIGN_SHARD_AREAS];
 }
 
+/* The index of a block's shard. */
+static inline unsigned int shard_index(const struct align_target *at, u64 number)
+{
+	return shard_region(at, number) % ALIGN_SHARDS;
+}
+
 /* The shard of a block. */
 static inline struct align_shard *shard_of(struct align_target *at, u64 number)
 {
-	return &at->engine.blocks.shard[shard_region(at, number) % ALIGN_SHARDS];
+	return &at->engine.blocks.shard[shard_index(at, number)];
 }
 
 static inline struct shard_span shard_span(const struct align_target *at,

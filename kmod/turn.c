@@ -109,10 +109,17 @@
 #include "account.h"
 #include "block_state.h"
 
+/*
+ * Blocks that a range leaves under one lock: each may settle what it holds, for which
+ * others are looked at, too.
+ */
+#define RANGE_END_BLOCKS	(BLOCKS_BATCH / 4)
+
 static void block_take_touch(struct align_block *block,
 			     struct align_touch *touch)
 {
 	list_add_tail(&touch->list, &block->touches);
+	bitmap_set(block->touched, touch->part.first, touch->part.count);
 	bitmap_set(block->covered, touch->part.first, touch->part.count);
 	if (touch->late)
 		block->late = true;
@@ -136,7 +143,9 @@ static void block_let_wait(struct align_block *block, struct align_touch *touch)
 static void block_take_next(struct align_block *block)
 {
 	list_splice_tail_init(&block->next, &block->touches);
-	bitmap_or(block->covered, block->kept, block->next_covered,
+	bitmap_copy(block->touched, block->next_covered,
+		    ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_or(block->covered, block->kept, block->touched,
 		  ALIGN_MAX_BLOCK_SECTORS);
 	bitmap_zero(block->next_covered, ALIGN_MAX_BLOCK_SECTORS);
 	block->late |= block->next_late;
@@ -258,20 +267,33 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 	return hold ? TOUCH_HELD : TOUCH_TAKEN;
 }
 
-/* Count the registered ranges that touch a block. Lock held. */
-static unsigned int block_count_ranges(struct align_blocks *blocks,
-				       struct align_shard *shard, u64 number)
+/* Whether a range that ends has done so at a block. Lock of its shard held. */
+static bool range_has_left(const struct align_io *io, u64 number)
+{
+	unsigned int shard = shard_index(io->at, number);
+
+	return shard < io->write.left_shard ||
+	       (shard == io->write.left_shard && number < io->write.left_number);
+}
+
+/* Count the ranges of a tree that touch a block. Lock held. */
+static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
 {
 	struct align_range *range;
 	unsigned int nr = 0;
 
-	for (range = range_first(&shard->ranges, number); range;
+	for (range = range_first(ranges, number); range;
 	     range = range_next(range, number))
-		nr++;
-	for (range = range_first(&blocks->long_ranges, number); range;
-	     range = range_next(range, number))
-		nr++;
+		nr += !range_has_left(range->io, number);
 	return nr;
+}
+
+/* Count the registered ranges that touch a block. Lock held. */
+static unsigned int block_count_ranges(struct align_blocks *blocks,
+				       struct align_shard *shard, u64 number)
+{
+	return tree_count_ranges(&shard->ranges, number) +
+	       tree_count_ranges(&blocks->long_ranges, number);
 }
 
 /*
@@ -320,6 +342,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		switch (block->state) {
 		case BLOCK_IS_KNOWN:
 			list_del_init(&block->list);
+			bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
 			bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
 			return block_join_quiet(block, touch, started);
 		case BLOCK_IS_HELD:
@@ -412,11 +435,15 @@ static bool block_goes_first(const struct align_block *block, enum req_op op)
  * @last: last block
  *
  * Called with the locks of their shards held.
+ *
+ * Return: whether it would, or has more blocks in memory than may be looked at, and
+ * would be cut, so that a part of it waits.
  */
 bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		       u64 last)
 {
 	struct shard_span span = shard_span(at, first, last);
+	unsigned int left = BLOCKS_BATCH;
 	struct align_block *block;
 	unsigned int i;
 
@@ -425,7 +452,7 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		for (block = block_at_or_above(&at->engine.blocks.shard[i], first);
 		     block && block->number <= last;
 		     block = block_following(block))
-			if (block_holds_up(block, false) ||
+			if (!left-- || block_holds_up(block, false) ||
 			    block_goes_first(block, op))
 				return true;
 	}
@@ -450,6 +477,56 @@ static void block_note_over(struct align_block *block)
 		block->over = true;
 		atomic_inc(&block->single.at->engine.blocks.nr_over);
 	}
+}
+
+/*
+ * Find the last block that a range may have, so that no more than BLOCKS_BATCH of it
+ * are in memory. The locks of the span are held.
+ */
+static u64 range_last(struct align_target *at, const struct shard_span *span,
+		      u64 first, u64 last)
+{
+	struct align_block *next[ALIGN_SHARDS] = {};
+	unsigned int seen, least, i;
+
+	for (i = shard_first(span); i < ALIGN_SHARDS; i = shard_next(span, i))
+		next[i] = block_at_or_above(&at->engine.blocks.shard[i], first);
+	/* The blocks of the shards by number; the one too many ends the range. */
+	for (seen = 0;; seen++) {
+		least = ALIGN_SHARDS;
+		for (i = shard_first(span); i < ALIGN_SHARDS;
+		     i = shard_next(span, i))
+			if (next[i] && (least == ALIGN_SHARDS ||
+					next[i]->number < next[least]->number))
+				least = i;
+		if (least == ALIGN_SHARDS || next[least]->number > last)
+			return last;
+		if (seen == BLOCKS_BATCH)
+			return next[least]->number - 1;
+		next[least] = block_following(next[least]);
+	}
+}
+
+/*
+ * Make a range of no more than the beginning of a run, if there are too many blocks in
+ * memory. What is atomic stays whole, and no drive writes much like that. The locks of
+ * the span are held.
+ */
+static void range_shorten(struct align_io *io, const struct shard_span *span)
+{
+	const struct align_geometry *g = &io->at->geometry;
+	struct align_write *w = &io->write;
+	u64 last = range_last(io->at, span, w->range[0].first, w->range[0].last);
+	sector_t n;
+
+	if (last == w->range[0].last || (io->bio->bi_opf & REQ_ATOMIC))
+		return;
+	n = w->end - align_block_start(g, last + 1);
+	w->range[0].last = last;
+	w->end -= n;
+	w->rest = n;
+	w->run_left -= n;
+	w->run_iter.bi_size -= n << SECTOR_SHIFT;
 }
 
 /* Register a range with the blocks of one shard. Lock held. */
@@ -502,8 +579,11 @@ static void range_place(struct align_io *io, const struct shard_span *span,
  * blocks_add_range - register io->write.range
  * @io: the write, with the blocks in its range[0] and the sectors filled in
  *
- * Called with the locks of the blocks' shards held. A REQ_NOWAIT write comes here
- * only behind a blocks_would_wait() under the same locks, and never waits.
+ * Called with the locks of the blocks' shards held. If there are too many blocks in
+ * memory, only the beginning is registered, as io->write.rest says: a range never
+ * grows, as one that had let another pass at one block could come to wait for it at
+ * the next. A REQ_NOWAIT write comes here only behind a blocks_would_wait() under the
+ * same locks, and never waits.
  *
  * Return: true if it may go down now. Otherwise io->job is queued when it may.
  */
@@ -514,6 +594,10 @@ bool blocks_add_range(struct align_io *io)
 					    io->write.range[0].last);
 	unsigned int i;
 
+	range_shorten(io, &span);
+	span = shard_span(at, io->write.range[0].first, io->write.range[0].last);
+	io->write.left_shard = 0;
+	io->write.left_number = 0;
 	atomic_set(&io->write.blockers, 0);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
@@ -542,27 +626,63 @@ static void block_go_on(struct align_block *block)
 		block_remove(block);
 }
 
-/* Unregister a range from the blocks of one shard. Lock held. */
-static void shard_end_range(struct align_shard *shard, struct align_io *io,
-			    bool ok)
+/*
+ * Unregister a range from the blocks of one shard, at most *@left. Return: whether
+ * there may be more. The locks of the range's shards are held.
+ */
+static bool shard_end_range(struct align_shard *shard, struct align_io *io,
+			    bool ok, unsigned int *left)
 {
+	u64 from = max(io->write.range[0].first, io->write.left_number);
 	struct align_block *block, *next;
 
-	for (block = block_at_or_above(shard, io->write.range[0].first);
+	for (block = block_at_or_above(shard, from);
 	     block && block->number <= io->write.range[0].last; block = next) {
+		if (!*left)
+			return true;
+		--*left;
 		next = block_following(block);
+		io->write.left_number = block->number + 1;
 		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
 		if (ok && block->held)
 			hold_overwritten(block, io);
 		if (!--block->blockers)
 			block_go_on(block);
 	}
+	return false;
+}
+
+/*
+ * Unregister a range from at most RANGE_END_BLOCKS blocks, and from its trees when
+ * none is left. Return: whether blocks are left. The locks of its shards are held.
+ */
+static bool range_end_some(struct align_io *io, const struct shard_span *span,
+			   bool ok)
+{
+	unsigned int i = max(io->write.left_shard, shard_first(span));
+	unsigned int left = RANGE_END_BLOCKS;
+
+	for (; i < ALIGN_SHARDS; i = shard_next(span, i)) {
+		if (i != io->write.left_shard)
+			io->write.left_number = 0;
+		io->write.left_shard = i;
+		if (shard_end_range(&io->at->engine.blocks.shard[i], io, ok,
+				    &left))
+			return true;
+	}
+	range_place(io, span, range_remove);
+	io->write.in_range = false;
+	return false;
 }
 
 /**
  * blocks_end_range - unregister a range that has ended
  * @io: the write that the range belongs to
  * @ok: the whole range is on the device
+ *
+ * Any context. When the range was registered, at most BLOCKS_BATCH of its blocks were
+ * in memory, but each one that was made since counts it, too. The blocks are let go on
+ * some at a time; those that are made meanwhile count it where it has not left yet.
  */
 void blocks_end_range(struct align_io *io, bool ok)
 {
@@ -570,15 +690,13 @@ void blocks_end_range(struct align_io *io, bool ok)
 	struct shard_span span = shard_span(at, io->write.range[0].first,
 					    io->write.range[0].last);
 	unsigned long flags;
-	unsigned int i;
+	bool more;
 
-	span_lock(at, &span, &flags);
-	range_place(io, &span, range_remove);
-	io->write.in_range = false;
-	for (i = shard_first(&span); i < ALIGN_SHARDS;
-	     i = shard_next(&span, i))
-		shard_end_range(&at->engine.blocks.shard[i], io, ok);
-	span_unlock(at, &span, flags);
+	do {
+		span_lock(at, &span, &flags);
+		more = range_end_some(io, &span, ok);
+		span_unlock(at, &span, flags);
+	} while (more);
 }
 
 /*
@@ -642,7 +760,8 @@ static void block_let_through(struct align_block *block,
 
 	for (range = range_first(ranges, block->number); range;
 	     range = range_next(range, block->number))
-		if (atomic_dec_and_test(&range->io->write.blockers))
+		if (!range_has_left(range->io, block->number) &&
+		    atomic_dec_and_test(&range->io->write.blockers))
 			job_queue(&block->single.at->engine.jobs,
 				  &range->io->job);
 }

@@ -19,12 +19,19 @@
  */
 #define RUN_MAP_PIECES	256
 
+static void range_next_job(struct align_job *job);
+
 static void run_put_piece(struct align_io *io)
 {
-	if (atomic_dec_and_test(&io->write.pieces)) {
-		blocks_end_range(io, !io->write.status);
+	if (!atomic_dec_and_test(&io->write.pieces))
+		return;
+	blocks_end_range(io, !io->write.status);
+	if (!io->write.rest) {
 		align_io_put(io, BLK_STS_OK);
+		return;
 	}
+	job_init(&io->job, range_next_job);
+	job_queue(&io->at->engine.jobs, &io->job);
 }
 
 static void run_end_piece(struct bio *bio)
@@ -156,6 +163,12 @@ static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
 		NULL : &io->write.run;
 }
 
+/* Whether one request of the device below may be smaller than the run of a bio. */
+static bool io_is_cut(const struct align_io *io)
+{
+	return bio_op(io->bio) == REQ_OP_WRITE || align_io_is_zeroes(io);
+}
+
 /* Advance a run by @n sectors, about to be sent. Return: they are its last. */
 static bool run_advance(struct align_io *io, sector_t n)
 {
@@ -213,9 +226,12 @@ static void run_send(struct align_io *io, gfp_t gfp)
 	}
 	while (!last) {
 		sector_t left = io->write.run_left;
-		sector_t n = run_cut(io, io->write.run_sector, io->write.run_iter);
 		struct bio *bio = NULL;
+		sector_t n = left;
 
+		if (io_is_cut(io))
+			n = run_cut(io, io->write.run_sector,
+				    io->write.run_iter);
 		if (!n)
 			n = run_uncut(io);
 		if (gfp != GFP_NOWAIT || n == left ||
@@ -248,6 +264,46 @@ static void range_job(struct align_job *job)
 		run_send(io, GFP_NOIO);
 	else
 		dm_submit_bio_remap(io->bio, NULL);
+}
+
+/* Fill in the blocks of the sectors of a range. */
+static void range_set_blocks(struct align_io *io)
+{
+	const struct align_geometry *g = &io->at->geometry;
+
+	io->write.range[0].first = align_block_of(g, io->write.start);
+	io->write.range[0].last = align_block_of(g, io->write.end - 1);
+}
+
+/* Go on with the rest of a run, of which the first part has ended. */
+static void range_next_job(struct align_job *job)
+{
+	struct align_io *io = container_of(job, struct align_io, job);
+	struct align_target *at = io->at;
+	struct align_write *w = &io->write;
+	struct shard_span span;
+	unsigned long flags;
+	bool go, count;
+
+	w->start = w->end;
+	w->end += w->rest;
+	w->run_left = w->rest;
+	w->run_iter.bi_size = w->rest << SECTOR_SHIFT;
+	w->rest = 0;
+	range_set_blocks(io);
+	atomic_set(&w->pieces, 1);
+	job_init(&io->job, range_job);
+	span = shard_span(at, w->range[0].first, w->range[0].last);
+	span_lock(at, &span, &flags);
+	go = blocks_add_range(io);
+	count = !go && !w->waited;
+	w->waited |= !go;
+	span_unlock(at, &span, flags);
+	/* If it has to wait, it may be sent and end at any time from here. */
+	if (count)
+		ledger_inc(at->ledger, waits);
+	if (go)
+		run_send(io, GFP_NOIO);
 }
 
 /* Return the part of @io's bytes that starts at @sector. */
@@ -345,7 +401,7 @@ int align_engine_map(struct align_io *io)
 	bool zeroes = align_io_is_zeroes(io);
 	struct align_split split;
 	bool nowait = bio->bi_opf & REQ_NOWAIT;
-	bool over, stream, go = true;
+	bool over, stream, split_up, go = true;
 	u64 run_first = 0, run_last = 0;
 	unsigned int handled = 0;
 	struct shard_span span;
@@ -448,17 +504,16 @@ int align_engine_map(struct align_io *io)
 			end -= touch->part.count;
 		handled++;
 	}
-	w->split_up = handled || over;
+	w->rest = 0;
 	if (start < end) {
 		w->run_sector = start;
 		w->run_left = end - start;
 		w->run_iter = io_iter_at(io, start, end - start);
 		run_first = align_block_of(g, start);
 		run_last = align_block_of(g, end - 1);
-		w->range[0].first = run_first;
-		w->range[0].last = run_last;
 		w->start = start;
 		w->end = end;
+		range_set_blocks(io);
 		atomic_inc(&w->parts);
 		go = blocks_add_range(io);
 		/*
@@ -471,6 +526,9 @@ int align_engine_map(struct align_io *io)
 	} else if (handled == 2 && w->touch[1].held) {
 		hold_for_stream(w->touch[0].block, &started);
 	}
+	split_up = handled || over || w->rest;
+	w->split_up = split_up;
+	w->waited = !go;
 	span_unlock(at, &span, flags);
 
 	/* If the run has to wait, it may go down and end at any time from here. */
@@ -479,7 +537,7 @@ int align_engine_map(struct align_io *io)
 	if (write && start < end)
 		ledger_add(at->ledger, sent_block_bytes,
 			   align_blocks_bytes(g, run_first, run_last));
-	if (!handled && !over)
+	if (!split_up)
 		return go ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
 
 	start_late(at, &started);
