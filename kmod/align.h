@@ -35,8 +35,15 @@
 
 /* Most blocks that are looked at under one lock with interrupts off. */
 #define BLOCKS_BATCH		64
-/* Most blocks of a run; the neighbours at both of its ends are looked at, too. */
-#define RUN_BLOCKS		(BLOCKS_BATCH - 2)
+/*
+ * What shares it while a write comes to its blocks: those of its two partial touches,
+ * and those that are evicted for them; then those of its range and whole ones that go
+ * with its run, or else a run of blocks that a stream has filled.
+ */
+#define RUN_BLOCKS		(BLOCKS_BATCH / 4 * 3)
+#define RANGE_BLOCKS		(BLOCKS_BATCH / 2)
+#define JOIN_BLOCKS		(BLOCKS_BATCH / 4)
+#define EVICT_BLOCKS		(BLOCKS_BATCH / 16)
 
 /* Ends of recent writes that are remembered, to tell streams. */
 #define ALIGN_STREAMS		8
@@ -147,6 +154,8 @@ enum align_ending {
  * @shard: the shards, each with its own lock
  * @long_ranges: registered ranges that touch more than two regions; changes
  *	under the locks of all shards, read under that of any
+ * @turns: how often a block was made, or let ranges through, or was passed by one;
+ *	rises under the lock of the block's shard
  * @nr: number of allocated blocks
  * @max: limit of @nr; read without a lock
  * @bytes: memory of blocks and runs of blocks
@@ -154,12 +163,16 @@ enum align_ending {
  * @expire: work that evicts blocks which have been known for too long
  * @rest: work that makes areas quiet which have had no block for a while
  * @go_on: work that lets blocks go on whose area has drained, where there are many
+ * @pass: work that finds out what else the ranges in @passed wait for
+ * @lock: guards @passed; taken inside a shard's
+ * @passed: ranges that have been let through by a block
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
  */
 struct align_blocks {
 	struct align_shard shard[ALIGN_SHARDS];
 	struct rb_root_cached long_ranges;
+	atomic64_t turns;
 	atomic_t nr;
 	unsigned int max;
 	atomic64_t bytes;
@@ -167,8 +180,12 @@ struct align_blocks {
 	struct delayed_work expire;
 	struct delayed_work rest;
 	struct work_struct go_on;
+	struct work_struct pass;
 	atomic_t nr_shown;
 	atomic_t nr_over;
+
+	spinlock_t lock;	/* guards passed */
+	struct list_head passed;
 };
 
 /**
@@ -372,7 +389,11 @@ struct align_pin {
  * @left_shard: the range has ended in the shards below this one
  * @left_number: and in that one, at the blocks below this number; both change under
  *	the locks of the range's shards
- * @blockers: number of blocks that must end a turn before the range goes down
+ * @stamp: blocks->turns when the range was registered: it waits for the blocks whose
+ *	turn is not above
+ * @wait: entry in the list of a block that the range waits for, or in blocks->passed
+ * @wait_shard: the range waits for no block in the shards below this one
+ * @wait_number: and in that one, for none below this number
  * @start: first sector of the range, which is the run or a part of it
  * @end: the sector after the last one of the range
  * @rest: sectors of the run behind the range, which are one when that has ended
@@ -407,7 +428,10 @@ struct align_write {
 	struct align_range range[2];
 	unsigned int left_shard;
 	u64 left_number;
-	atomic_t blockers;
+	u64 stamp;
+	struct list_head wait;
+	unsigned int wait_shard;
+	u64 wait_number;
 	u64 start;
 	u64 end;
 	sector_t rest;

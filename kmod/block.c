@@ -56,6 +56,7 @@ struct align_block *block_new(struct align_target *at, u64 number)
 	INIT_LIST_HEAD(&block->touches);
 	INIT_LIST_HEAD(&block->next);
 	INIT_LIST_HEAD(&block->list);
+	INIT_LIST_HEAD(&block->queue);
 	block->single.at = at;
 	block->single.nr = 1;
 	block->single.vecs = block->vecs;
@@ -93,7 +94,8 @@ void block_remove(struct align_block *block)
 	struct align_area *area = block_area(block);
 
 	WARN_ON_ONCE(!list_empty(&block->touches) ||
-		     !list_empty(&block->next) || block->held);
+		     !list_empty(&block->next) || block->held ||
+		     block->waiting);
 	list_del(&block->list);
 	rb_erase(&block->rb, &block_shard(block)->tree);
 	area->nr--;
@@ -155,31 +157,45 @@ static bool blocks_take_place(struct align_blocks *blocks)
 }
 
 /*
+ * Evict known blocks of a shard, at most *@left, until a slot is reserved. Return:
+ * whether one is. Lock held.
+ */
+static bool shard_make_room(struct align_blocks *blocks,
+			    struct align_shard *shard, unsigned int *left)
+{
+	while (*left && block_evict(shard)) {
+		--*left;
+		if (blocks_take_place(blocks))
+			return true;
+	}
+	return false;
+}
+
+/*
  * Reserve a slot for a block of @shard. If none is free, evict a known block of
- * this shard, or of one whose lock is free. The locks of io->write.span are held.
+ * this shard, or of one whose lock is free; or some, if others take their slots, or
+ * there may be fewer blocks than there are. The locks of io->write.span are held.
  */
 bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 {
 	struct align_target *at = io->at;
 	struct align_blocks *blocks = &at->engine.blocks;
+	unsigned int left = EVICT_BLOCKS;
 	unsigned int i;
 
-	if (blocks_take_place(blocks))
+	if (blocks_take_place(blocks) ||
+	    shard_make_room(blocks, shard, &left))
 		return true;
-	while (block_evict(shard))
-		if (blocks_take_place(blocks))
-			return true;
-	for (i = 0; i < ALIGN_SHARDS; i++) {
+	for (i = 0; i < ALIGN_SHARDS && left; i++) {
 		struct align_shard *other = &blocks->shard[i];
 		bool locked = shard_in_span(&io->write.span, i);
-		bool taken = false;
+		bool taken;
 
 		/* Never waits, so the order of the shards does not matter. */
 		if (list_empty(&other->known) ||
 		    (!locked && !shard_trylock(other)))
 			continue;
-		while (!taken && block_evict(other))
-			taken = blocks_take_place(blocks);
+		taken = shard_make_room(blocks, other, &left);
 		if (!locked)
 			shard_unlock(other);
 		if (taken)
@@ -449,6 +465,8 @@ void blocks_init(struct align_target *at, unsigned int max)
 			INIT_LIST_HEAD(&shard->area[j].blocks);
 	}
 	blocks->long_ranges = RB_ROOT_CACHED;
+	spin_lock_init(&blocks->lock);
+	INIT_LIST_HEAD(&blocks->passed);
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	INIT_DELAYED_WORK(&blocks->rest, blocks_rest);

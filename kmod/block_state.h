@@ -69,6 +69,9 @@ struct block_run {
  * @blockers: WAIT: number of ranges that have to end first; the writes that are
  *	counted in its area are one of them while the block is in area->blocks
  * @waiting: number of ranges that wait for this block
+ * @queue: those of them that wait for no block in front of it
+ * @turn: blocks->turns when the block last let ranges through, or was passed by one,
+ *	or was made
  * @passing: PASS: number of requests in flight
  * @pins: number of reads that will take bytes from the buffer when they end
  * @touches: the touches of this turn
@@ -119,6 +122,8 @@ struct align_block {
 	blk_status_t pass_status;
 	unsigned int blockers;
 	unsigned int waiting;
+	struct list_head queue;
+	u64 turn;
 	unsigned int passing;
 	unsigned int pins;
 	unsigned int held;
@@ -197,6 +202,7 @@ void turn_wait_for_memory(struct align_block *block);
 enum block_step turn_after_read(struct align_block *block, bool failed);
 void block_end_turn(struct align_block *block);
 void blocks_go_on(struct work_struct *work);
+void ranges_pass(struct work_struct *work);
 
 /* start.c */
 void start_job(struct align_job *job);

@@ -27,6 +27,7 @@ int engine_init(struct align_target *at, unsigned int max)
 		goto bad_spare;
 	blocks_init(at, max);
 	INIT_WORK(&at->engine.blocks.go_on, blocks_go_on);
+	INIT_WORK(&at->engine.blocks.pass, ranges_pass);
 	held_init(at);
 	delay_init(delay, jobs, start_job);
 	drain_init(at);

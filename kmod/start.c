@@ -45,7 +45,9 @@ unsigned int start_take_whole(struct align_block *block,
 			      struct list_head *taken)
 {
 	/* Half of a request is left for what follows. */
-	unsigned int max = run_max_blocks(block->single.at, block->number) / 2;
+	unsigned int max = min_t(unsigned int, JOIN_BLOCKS,
+				 run_max_blocks(block->single.at,
+						block->number) / 2);
 	struct align_block *other;
 	unsigned int nr = 0;
 

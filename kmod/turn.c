@@ -89,12 +89,21 @@
  *
  * No deadlock: parts of one write do not wait for each other. A range R waits
  * for block B only if it came after the last time that B let ranges through,
- * T(B) (for a block that was made later than the ranges there, T is when it was
- * made; for one that was in HELD, when the last range came that it let pass, or
+ * block->turn (for a block that was made later than the ranges there, that is when it
+ * was made; for one that was in HELD, when the last range came that it let pass, or
  * by rule 10 when it let through all that waited). B in turn waits for a range
- * S only if S came before T(B). So along any chain of waiting the times only
+ * S only if S came before that. So along any chain of waiting the times only
  * fall, and a chain cannot close. A flush waits for blocks, and nothing waits
  * for a flush.
+ *
+ * A range that waits for several blocks is in the queue of one, the first of them by
+ * shard and number. When that lets it through, a work goes on to the next one whose
+ * turn is not above the range's stamp. Time is blocks->turns: it rises whenever a block
+ * is made, or lets ranges through, or one passes it. Such an event and the
+ * registration of a range there are both under the lock of the block's shard, so the
+ * stamp has the event if that came first, and is below its turn if it came later. A
+ * block that the range waited for is not looked at again, and each block made in its
+ * range since counts it, and has a turn above its stamp.
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
  * and for a worker (job.c). The workers sleep for requests of the device below
  * and for bios of at->pieces; both come back without a worker, and the workqueue
@@ -114,6 +123,13 @@
  * others are looked at, too.
  */
 #define RANGE_END_BLOCKS	(BLOCKS_BATCH / 4)
+
+/*
+ * Ranges that may touch a block which is made, of one region or of more: those of both
+ * blocks of a write are counted under one lock. With more in flight there, a partial
+ * touch goes down among them.
+ */
+#define BLOCK_RANGES	(BLOCKS_BATCH / 4)
 
 static void block_take_touch(struct align_block *block,
 			     struct align_touch *touch)
@@ -276,13 +292,13 @@ static bool range_has_left(const struct align_io *io, u64 number)
 	       (shard == io->write.left_shard && number < io->write.left_number);
 }
 
-/* Count the ranges of a tree that touch a block. Lock held. */
+/* Count the ranges of a tree that touch a block, up to BLOCK_RANGES. Lock held. */
 static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
 {
 	struct align_range *range;
 	unsigned int nr = 0;
 
-	for (range = range_first(ranges, number); range;
+	for (range = range_first(ranges, number); range && nr < BLOCK_RANGES;
 	     range = range_next(range, number))
 		nr += !range_has_left(range->io, number);
 	return nr;
@@ -294,6 +310,13 @@ static unsigned int block_count_ranges(struct align_blocks *blocks,
 {
 	return tree_count_ranges(&shard->ranges, number) +
 	       tree_count_ranges(&blocks->long_ranges, number);
+}
+
+/* Note that ranges which are registered at a block do not wait for it. Lock held. */
+static void block_lets_pass(struct align_block *block)
+{
+	block->turn =
+		atomic64_inc_return(&block->single.at->engine.blocks.turns);
 }
 
 /*
@@ -336,6 +359,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	u64 number = touch->part.block;
 	struct align_shard *shard = shard_of(at, number);
 	struct align_block *block = block_at_or_above(shard, number);
+	unsigned int ranges;
 
 	if (block && block->number == number) {
 		touch->block = block;
@@ -368,7 +392,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		}
 	}
 
-	if (!blocks_make_room(touch->io, shard)) {
+	ranges = block_count_ranges(blocks, shard, number);
+	if (ranges >= BLOCK_RANGES || !blocks_make_room(touch->io, shard)) {
 		touch->how = RMW_DRIVE_MAX_BLOCKS;
 		return TOUCH_REFUSED;
 	}
@@ -382,8 +407,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	}
 	block_insert(block);
 	touch->block = block;
-	block->blockers = block_count_ranges(blocks, shard, number) +
-			  block_waits_for_quiet(block);
+	block_lets_pass(block);
+	block->blockers = ranges + block_waits_for_quiet(block);
 	if (!block->blockers)
 		return block_join_quiet(block, touch, started);
 	block_take_touch(block, touch);
@@ -443,7 +468,7 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		       u64 last)
 {
 	struct shard_span span = shard_span(at, first, last);
-	unsigned int left = BLOCKS_BATCH;
+	unsigned int left = RANGE_BLOCKS;
 	struct align_block *block;
 	unsigned int i;
 
@@ -480,7 +505,7 @@ static void block_note_over(struct align_block *block)
 }
 
 /*
- * Find the last block that a range may have, so that no more than BLOCKS_BATCH of it
+ * Find the last block that a range may have, so that no more than RANGE_BLOCKS of it
  * are in memory. The locks of the span are held.
  */
 static u64 range_last(struct align_target *at, const struct shard_span *span,
@@ -501,7 +526,7 @@ static u64 range_last(struct align_target *at, const struct shard_span *span,
 				least = i;
 		if (least == ALIGN_SHARDS || next[least]->number > last)
 			return last;
-		if (seen == BLOCKS_BATCH)
+		if (seen == RANGE_BLOCKS)
 			return next[least]->number - 1;
 		next[least] = block_following(next[least]);
 	}
@@ -529,6 +554,16 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 	w->run_iter.bi_size -= n << SECTOR_SHIFT;
 }
 
+/* Let a range wait for a block, if it does not wait for one yet. Lock held. */
+static void range_wait(struct align_io *io, struct align_block *block)
+{
+	if (!list_empty(&io->write.wait))
+		return;
+	list_add_tail(&io->write.wait, &block->queue);
+	io->write.wait_shard = shard_index(io->at, block->number);
+	io->write.wait_number = block->number + 1;
+}
+
 /* Register a range with the blocks of one shard. Lock held. */
 static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
@@ -543,7 +578,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 		if (block_holds_up(block, seen) ||
 		    block_goes_first(block, op)) {
 			block->waiting++;
-			atomic_inc(&io->write.blockers);
+			range_wait(io, block);
 			if (block->state == BLOCK_IS_HELD)
 				hold_hurry(block);
 		} else if (block->state == BLOCK_IS_KNOWN) {
@@ -555,6 +590,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 			block_note_over(block);
 			block->valid = false;
 			block->blockers++;
+			block_lets_pass(block);
 		}
 	}
 }
@@ -598,7 +634,8 @@ bool blocks_add_range(struct align_io *io)
 	span = shard_span(at, io->write.range[0].first, io->write.range[0].last);
 	io->write.left_shard = 0;
 	io->write.left_number = 0;
-	atomic_set(&io->write.blockers, 0);
+	io->write.stamp = atomic64_read(&at->engine.blocks.turns);
+	INIT_LIST_HEAD(&io->write.wait);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
 		shard_add_range(&at->engine.blocks.shard[i], io);
@@ -606,7 +643,7 @@ bool blocks_add_range(struct align_io *io)
 	io->write.range[1] = io->write.range[0];
 	range_place(io, &span, range_insert);
 	io->write.in_range = true;
-	return !atomic_read(&io->write.blockers);
+	return list_empty(&io->write.wait);
 }
 
 /* Go on with a block in WAIT whose last range has ended. Lock held. */
@@ -680,7 +717,7 @@ static bool range_end_some(struct align_io *io, const struct shard_span *span,
  * @io: the write that the range belongs to
  * @ok: the whole range is on the device
  *
- * Any context. When the range was registered, at most BLOCKS_BATCH of its blocks were
+ * Any context. When the range was registered, at most RANGE_BLOCKS of its blocks were
  * in memory, but each one that was made since counts it, too. The blocks are let go on
  * some at a time; those that are made meanwhile count it where it has not left yet.
  */
@@ -752,18 +789,100 @@ void blocks_go_on(struct work_struct *work)
 			cond_resched();
 }
 
-/* Let the ranges of a tree through that wait for a block. Lock held. */
-static void block_let_through(struct align_block *block,
-			      struct rb_root_cached *ranges)
+/*
+ * Let all ranges through that wait for a block. There may be very many, so that none is
+ * looked at here: the turn tells those that wait for a block in front of this one, and
+ * a work looks for what those of its queue wait for behind it. Lock held.
+ */
+static void block_let_through(struct align_block *block)
 {
-	struct align_range *range;
+	struct align_blocks *blocks = &block->single.at->engine.blocks;
 
-	for (range = range_first(ranges, block->number); range;
-	     range = range_next(range, block->number))
-		if (!range_has_left(range->io, block->number) &&
-		    atomic_dec_and_test(&range->io->write.blockers))
-			job_queue(&block->single.at->engine.jobs,
-				  &range->io->job);
+	block_lets_pass(block);
+	block->blockers = block->waiting;
+	block->waiting = 0;
+	if (list_empty(&block->queue))
+		return;
+	spin_lock(&blocks->lock);
+	list_splice_tail_init(&block->queue, &blocks->passed);
+	spin_unlock(&blocks->lock);
+	queue_work(block->single.at->engine.jobs.wq, &blocks->pass);
+}
+
+/*
+ * Let a range wait for the next block of a shard that it waits for, of the next
+ * BLOCKS_BATCH. Return: whether there is none in that shard. The locks of its shards are
+ * held.
+ */
+static bool shard_lets_pass(struct align_shard *shard, struct align_io *io)
+{
+	u64 from = max(io->write.range[0].first, io->write.wait_number);
+	struct align_block *block = block_at_or_above(shard, from);
+	unsigned int seen;
+
+	for (seen = 0; seen < BLOCKS_BATCH; seen++) {
+		if (!block || block->number > io->write.range[0].last)
+			return true;
+		io->write.wait_number = block->number + 1;
+		if (block->turn <= io->write.stamp) {
+			range_wait(io, block);
+			return false;
+		}
+		block = block_following(block);
+	}
+	return false;
+}
+
+/* Let a range wait for the next block that it waits for, or queue its job. */
+static void range_pass(struct align_io *io)
+{
+	struct align_target *at = io->at;
+	struct shard_span span = shard_span(at, io->write.range[0].first,
+					    io->write.range[0].last);
+	unsigned int i = io->write.wait_shard;
+	unsigned long flags;
+	bool waits;
+
+	while (i < ALIGN_SHARDS) {
+		span_lock(at, &span, &flags);
+		if (shard_lets_pass(&at->engine.blocks.shard[i], io)) {
+			i = shard_next(&span, i);
+			io->write.wait_shard = i;
+			io->write.wait_number = 0;
+		}
+		waits = !list_empty(&io->write.wait);
+		span_unlock(at, &span, flags);
+		/* It is the block's from there on. */
+		if (waits)
+			return;
+	}
+	job_queue(&at->engine.jobs, &io->job);
+}
+
+static struct align_io *ranges_next(struct align_blocks *blocks)
+{
+	struct align_io *io;
+
+	spin_lock_irq(&blocks->lock);
+	io = list_first_entry_or_null(&blocks->passed, struct align_io,
+				      write.wait);
+	if (io)
+		list_del_init(&io->write.wait);
+	spin_unlock_irq(&blocks->lock);
+	return io;
+}
+
+/* Find out what else the ranges wait for that a block has let through. */
+void ranges_pass(struct work_struct *work)
+{
+	struct align_blocks *blocks =
+		container_of(work, struct align_blocks, pass);
+	struct align_io *io;
+
+	while ((io = ranges_next(blocks))) {
+		range_pass(io);
+		cond_resched();
+	}
 }
 
 /**
@@ -786,10 +905,7 @@ void block_end_turn(struct align_block *block)
 	}
 	if (block->waiting) {
 		block->valid = false;
-		block->blockers = block->waiting;
-		block->waiting = 0;
-		block_let_through(block, &shard->ranges);
-		block_let_through(block, &blocks->long_ranges);
+		block_let_through(block);
 		if (list_empty(&block->next) && !block->held) {
 			block_remove(block);
 			return;

@@ -1502,7 +1502,8 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, atomic64_try_cmpxchg(&large, &was, 9));
 	KUNIT_EXPECT_EQ(test, was, (s64)5);
 	KUNIT_EXPECT_EQ(test, (s64)atomic64_add_return(-6, &large), (s64)-1);
-	KUNIT_EXPECT_EQ(test, (s64)atomic64_read(&large), (s64)-1);
+	KUNIT_EXPECT_EQ(test, (s64)atomic64_inc_return(&large), (s64)0);
+	KUNIT_EXPECT_EQ(test, (s64)atomic64_read(&large), (s64)0);
 }
 
 static void memory_is_as_large_and_aligned_as_asked(struct kunit *test)

@@ -23,11 +23,8 @@ BARRIERS = {
     "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->write.parts))",
                        "if (!atomic_add_return_relaxed(-1, &io->write.parts))")],
     # Whoever ends the last piece of a run sees the errors of the others.
-    "pieces-relaxed": [("write.c", "if (atomic_dec_and_test(&io->write.pieces))",
-                        "if (!atomic_add_return_relaxed(-1, &io->write.pieces))")],
-    # Whoever lets a range through sees it as it was registered.
-    "blockers-relaxed": [("turn.c", "if (atomic_dec_and_test(&range->io->write.blockers))",
-                          "if (!atomic_add_return_relaxed(-1, &range->io->write.blockers))")],
+    "pieces-relaxed": [("write.c", "if (!atomic_dec_and_test(&io->write.pieces))",
+                        "if (atomic_add_return_relaxed(-1, &io->write.pieces))")],
     # A block is counted as resting behind all that its rest does with work and timer.
     "rest-mb": [("held.c", "\tsmp_mb__before_atomic();\n", "")],
     # A block is no longer counted as resting before it holds nothing any more.
@@ -60,7 +57,6 @@ IN_LITMUS = {
 IN_LIVES = {"parts-relaxed": (2000, "none")}
 
 NOT_FOUND = {
-    "blockers-relaxed": "the locks of the shards, under which the count falls and the range was registered, order the same",
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",
     "quiet-rmb-after": "cancel_work_sync(), which comes next, is a full barrier",
     "spare-acquire": "only stores and requests follow, and a branch orders those behind the load that it looks at",

@@ -1291,40 +1291,6 @@ static void long_write(void)
 	stage_close();
 }
 
-static unsigned int known, most_forgotten;
-
-/* Note how many blocks were evicted since the last lock was released. */
-static void count_forgotten(void)
-{
-	unsigned int now = atomic_read(&stage.at->engine.blocks.nr);
-
-	if (now < known)
-		most_forgotten = max(most_forgotten, known - now);
-	known = now;
-}
-
-/* A long write evicts known blocks a batch at a time, so that no lock is held long. */
-static void batches(void)
-{
-	unsigned int nr = BLOCKS_BATCH + 16, i;
-
-	/* It is one request of the drive. */
-	if (stage.block > 16)
-		return;
-	stage_open(1, 400, 256);
-	for (i = 0; i < nr; i++)
-		act_write(stage_at(4 + 2 * i), 1);
-	most_forgotten = 0;
-	known = atomic_read(&stage.at->engine.blocks.nr);
-	MUST(known, nr);
-	shim_unlocks = count_forgotten;
-	act_write(stage_at(4), 2 * nr * stage.block);
-	shim_unlocks = NULL;
-	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
-	MUST_LIE(most_forgotten, 1, BLOCKS_BATCH);
-	stage_close();
-}
-
 static const struct {
 	const char *name;
 	void (*play)(void);
@@ -1348,12 +1314,13 @@ static const struct {
 	{ "late flush", scene_late_flush }, { "frozen", scene_frozen },
 	{ "own flush", scene_own_flush }, { "many modes", scene_many_modes },
 	{ "border", border },
-	{ "long write", long_write }, { "batches", batches },
+	{ "long write", long_write }, { "batches", scene_batches },
 	{ "crowd", crowd }, { "settled", scene_settled },
 	{ "quiet areas", scene_quiet_areas },
 	{ "counted writes", scene_counted_writes }, { "lines", scene_lines },
 	{ "many wait", scene_many_wait }, { "polled", scene_polled },
-	{ "withdrawn", scene_withdrawn },
+	{ "withdrawn", scene_withdrawn }, { "patched", scene_patched },
+	{ "two regions", scene_two_regions },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

@@ -34,6 +34,11 @@ void scene_passed_over(void);
 void scene_settled(void);
 void scene_starved(void);
 void scene_withdrawn(void);
+void scene_two_regions(void);
+
+/* scenes_batches.c */
+void scene_batches(void);
+void scene_patched(void);
 void scene_zeroes(void);
 
 void scenes_play(const struct world_plan *plan, struct gendisk *drive);

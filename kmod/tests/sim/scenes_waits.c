@@ -7,6 +7,7 @@
 
 #include "block_state.h"
 #include "scenes.h"
+#include "shard.h"
 #include "stage.h"
 
 /* As many blocks as may be read into memory of their own, and some more. */
@@ -414,6 +415,57 @@ void scene_withdrawn(void)
 		MUST(late.done, 1);
 	}
 	stage_close();
+}
+
+/* A range over the border of two regions waits for a block in each, from @first on. */
+static void waits_for_both(unsigned int first, unsigned int second)
+{
+	unsigned int from = stage_at(min(first, second)), block = stage.block;
+	struct act *early, *late, *range;
+
+	stage_open(1, 400, 64);
+	stage_waits(WRITES);
+	early = act_send(REQ_OP_WRITE, stage_at(first), block / 2);
+	stage_rest_ms(1);
+	must_see(0, REQ_OP_READ, stage_at(first), block);
+	must_see(1, REQ_OP_WRITE, stage_at(first), block);
+	stage_waits(WRITES | READS);
+	late = act_send(REQ_OP_WRITE, stage_at(second), block / 2);
+	range = act_send(REQ_OP_WRITE, from, 2 * block);
+	stage_rest_ms(1);
+	stage_waits(READS);
+	MUST(act_wait(early), BLK_STS_OK);
+	stage_rest_ms(1);
+	must_see(2, REQ_OP_READ, stage_at(second), block);
+	must_see_no(3);
+	stage_waits(0);
+	MUST(act_wait(late), BLK_STS_OK);
+	MUST(act_wait(range), BLK_STS_OK);
+	must_see(3, REQ_OP_WRITE, stage_at(second), block);
+	must_see(4, REQ_OP_WRITE, from, 2 * block);
+	must_see_no(5);
+	MUST(COUNT(waits), 1);
+	stage_close();
+}
+
+/* The shard of a block of the stage. */
+static unsigned int shard_at(unsigned int nr)
+{
+	u64 sector = stage.start + stage_at(nr);
+
+	return shard_index(stage.at, align_block_of(&stage.at->geometry, sector));
+}
+
+void scene_two_regions(void)
+{
+	unsigned int behind = stage.border - 1;
+
+	stage_open(1, 400, 64);
+	while (shard_at(behind) == shard_at(behind - 1))
+		behind++;
+	stage_close();
+	waits_for_both(behind - 1, behind);
+	waits_for_both(behind, behind - 1);
 }
 
 /* Behind the deadline of a reboot, a range passes a block that a plug has kept. */

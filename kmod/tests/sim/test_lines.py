@@ -9,8 +9,8 @@ COUNTED = "void align_io_count_whole(struct align_io *io)\n{\n"
 # In a busy area a write takes the lock of a shard and hangs its range into a tree there: MOST_BUSY of scenes_lines.c.
 DIRTY = {
     "lines_of_write(6) is 1": [("account.c", COUNTED, COUNTED + "\tWRITE_ONCE(io->at->index, io->at->index);\n")],
-    "lines_of_write(6) is 2": [("turn.c", "\tatomic_set(&io->write.blockers, 0);\n",
-                                "\tatomic_set(&io->write.blockers, 0);\n\tatomic_inc(&at->engine.delay.writes);\n"
+    "lines_of_write(6) is 2": [("turn.c", "\tINIT_LIST_HEAD(&io->write.wait);\n",
+                                "\tINIT_LIST_HEAD(&io->write.wait);\n\tatomic_inc(&at->engine.delay.writes);\n"
                                 "\tatomic_dec(&at->engine.delay.writes);\n")],
 }
 

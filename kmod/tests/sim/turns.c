@@ -20,8 +20,9 @@ static struct align_block *find_block(struct align_target *at, u64 number)
 	return NULL;
 }
 
-/* Note the ranges of a tree that wait for something. Return: their number. */
+/* Note the ranges of a tree that wait for a block. Return: their number. */
 static unsigned int note_ranges(struct rb_root_cached *ranges,
+				const struct align_block *block,
 				struct turns_block *found)
 {
 	struct align_range *range;
@@ -31,12 +32,12 @@ static unsigned int note_ranges(struct rb_root_cached *ranges,
 	     range = range_next(range, found->number)) {
 		const struct align_io *io = range->io;
 
-		if (!io->write.blockers.counter)
+		if (io->write.stamp < block->turn)
 			continue;
 		nr++;
 		if (found->nr_ranges < TURNS_ENTRIES)
 			found->range[found->nr_ranges++] = (struct turns_entry) {
-				io, io->write.start_ns, io->write.blockers.counter,
+				io, io->write.start_ns,
 			};
 	}
 	return nr;
@@ -54,6 +55,7 @@ static void look_at(struct align_target *at, u64 number, struct turns *turns)
 	struct align_block *block = find_block(at, number);
 	struct turns_block *found = &turns->block[turns->nr];
 	const struct align_touch *touch;
+	unsigned int waiting;
 
 	if (!block || !is_guarded(block))
 		return;
@@ -64,13 +66,13 @@ static void look_at(struct align_target *at, u64 number, struct turns *turns)
 	list_for_each_entry(touch, &block->touches, list)
 		if (found->nr_touches < TURNS_ENTRIES)
 			found->touch[found->nr_touches++] = (struct turns_entry) {
-				touch, touch->io->write.start_ns, 0,
+				touch, touch->io->write.start_ns,
 			};
-	/* If more wait for something, some of them do so for other blocks only. */
-	if (block->waiting &&
-	    note_ranges(&shard_of(at, number)->ranges, found) +
-	    note_ranges(&at->engine.blocks.long_ranges, found) != block->waiting)
-		found->nr_ranges = 0;
+	waiting = note_ranges(&shard_of(at, number)->ranges, block, found) +
+		  note_ranges(&at->engine.blocks.long_ranges, block, found);
+	if (waiting != block->waiting)
+		machine_fail("%u ranges wait for block %llu, and it counts %u",
+			     waiting, number, block->waiting);
 }
 
 void turns_look(const struct dm_target *ti, const struct bio *bio,
@@ -110,8 +112,9 @@ static bool was_found(const struct turns_block *found,
 	return false;
 }
 
-/* Whether a range has waited since the bio came, and for all its blocks. */
+/* Whether a range has waited for a block since the bio came. */
 static bool still_waits(const struct turns_block *found,
+			const struct align_block *block,
 			const struct align_io *io)
 {
 	unsigned int i;
@@ -119,14 +122,15 @@ static bool still_waits(const struct turns_block *found,
 	for (i = 0; i < found->nr_ranges; i++)
 		if (found->range[i].at == io &&
 		    found->range[i].ns == io->write.start_ns &&
-		    found->range[i].blockers == io->write.blockers.counter)
+		    io->write.stamp >= block->turn)
 			return true;
 	return false;
 }
 
 /* Look at the ranges of a tree behind the map of a bio: how its parts stand to them. */
 static void check_ranges(struct rb_root_cached *ranges, const struct bio *bio,
-			 const struct turns_block *found, bool joins, bool older)
+			 const struct turns_block *found,
+			 const struct align_block *block, bool joins, bool older)
 {
 	struct align_range *range;
 
@@ -134,10 +138,10 @@ static void check_ranges(struct rb_root_cached *ranges, const struct bio *bio,
 	     range = range_next(range, found->number)) {
 		const struct align_io *io = range->io;
 
-		if (joins && still_waits(found, io))
+		if (joins && still_waits(found, block, io))
 			machine_fail("a touch overtakes a range that has come to block %llu before",
 				     found->number);
-		if (older && io->bio == bio && !io->write.blockers.counter)
+		if (older && io->bio == bio && io->write.stamp < block->turn)
 			machine_fail("a range overtakes a touch that has come to block %llu before",
 				     found->number);
 	}
@@ -164,7 +168,8 @@ void turns_check(const struct dm_target *ti, const struct bio *bio,
 		if (!joins && !older)
 			continue;
 		check_ranges(&shard_of(at, found->number)->ranges, bio, found,
+			     block, joins, older);
+		check_ranges(&at->engine.blocks.long_ranges, bio, found, block,
 			     joins, older);
-		check_ranges(&at->engine.blocks.long_ranges, bio, found, joins, older);
 	}
 }

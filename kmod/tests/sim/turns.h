@@ -19,12 +19,10 @@
  * struct turns_entry - a touch of a block's turn, or a range that waits for the block
  * @at: the touch, or the range's write
  * @ns: when the write came, as its memory may be another one's by now
- * @blockers: how many blocks the range waits for
  */
 struct turns_entry {
 	const void *at;
 	u64 ns;
-	int blockers;
 };
 
 /**

@@ -126,6 +126,11 @@ static inline s64 atomic64_add_return(s64 change, atomic64_t *v)
 	return now;
 }
 
+static inline s64 atomic64_inc_return(atomic64_t *v)
+{
+	return atomic64_add_return(1, v);
+}
+
 static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 {
 	s64 was;

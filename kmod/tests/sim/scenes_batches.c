@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Scenes of what takes several holdings of a lock: each time it is released, what has
+ * been done, and what a request would find that comes then.
+ */
+#include "block_state.h"
+#include "buffer.h"
+#include "scenes.h"
+#include "stage.h"
+
+static unsigned int known, most_forgotten;
+
+/* Note how many blocks were evicted since the last lock was released. */
+static void count_forgotten(void)
+{
+	unsigned int now = atomic_read(&stage.at->engine.blocks.nr);
+
+	if (now < known)
+		most_forgotten = max(most_forgotten, known - now);
+	known = now;
+}
+
+/* A long write evicts known blocks a batch at a time, so that no lock is held long. */
+void scene_batches(void)
+{
+	unsigned int nr = BLOCKS_BATCH + 16, i;
+
+	/* It is one request of the drive. */
+	if (stage.block > 16)
+		return;
+	stage_open(1, 400, 256);
+	for (i = 0; i < nr; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	most_forgotten = 0;
+	known = atomic_read(&stage.at->engine.blocks.nr);
+	MUST(known, nr);
+	shim_unlocks = count_forgotten;
+	act_write(stage_at(4), 2 * nr * stage.block);
+	shim_unlocks = NULL;
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
+	MUST_LIE(most_forgotten, 1, BLOCKS_BATCH);
+	stage_close();
+}
+
+/* How often the block 4 was seen with touches that are not in its buffer yet. */
+static unsigned int partly_patched;
+
+/* What a read would take from the buffer must be there. */
+static void look_at_patched(void)
+{
+	struct align_target *at = stage.at;
+	unsigned int last = stage.block - 1;
+	u64 number = align_block_of(&at->geometry, stage.start + stage_at(4));
+	struct align_block *block = block_at_or_above(shard_of(at, number), number);
+	const u64 *word;
+
+	if (!block || block->number != number || !block->patched)
+		return;
+	if (!test_bit(last, block->covered)) {
+		partly_patched++;
+		return;
+	}
+	word = buffer_at(at, block->vecs, last << SECTOR_SHIFT);
+	MUST(*word, stage.content[stage_at(4) + last]);
+}
+
+/* Many touches of a held block are copied a batch at a time; the last sector comes last. */
+void scene_patched(void)
+{
+	unsigned int nr = BLOCKS_BATCH + 6, i;
+	struct act *touch[BLOCKS_BATCH + 6];
+	struct blk_plug plug;
+
+	if (stage.block < 4)
+		return;
+	stage_open(2, 400, 64);
+	act_write(stage_at(4), 1);
+	partly_patched = 0;
+	shim_unlocks = look_at_patched;
+	blk_start_plug(&plug);
+	for (i = 0; i < nr; i++)
+		touch[i] = act_send(REQ_OP_WRITE | REQ_FUA,
+				    stage_at(4) + (i < BLOCKS_BATCH ?
+						   1 + i % (stage.block - 2) :
+						   stage.block - 1), 1);
+	blk_finish_plug(&plug);
+	for (i = 0; i < nr; i++)
+		MUST(act_wait(touch[i]), BLK_STS_OK);
+	shim_unlocks = NULL;
+	MUST_LIE(partly_patched, 1, 10);
+	stage_close();
+}
