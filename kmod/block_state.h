@@ -194,6 +194,22 @@ struct align_block *block_at_or_above(const struct align_shard *shard,
 				      u64 number);
 struct align_block *block_following(struct align_block *block);
 
+/*
+ * Ranges that may touch a block which is made, of one region or of more: those of both
+ * blocks of a write are counted under one lock. With more in flight there, a partial
+ * touch goes down among them.
+ */
+#define ORDER_RANGES	(BLOCKS_BATCH / 4)
+
+/* order.c */
+unsigned int block_count_ranges(struct align_target *at, u64 number);
+void block_lets_pass(struct align_block *block);
+u64 range_last(struct align_target *at, const struct shard_span *span,
+	       u64 first, u64 last);
+void range_wait(struct align_io *io, struct align_block *block);
+void block_pass_queue(struct align_block *block);
+void ranges_pass(struct work_struct *work);
+
 /* turn.c */
 void turn_rest(struct align_block *block);
 void turn_take(struct align_block *block, struct list_head *started);
@@ -202,7 +218,6 @@ void turn_wait_for_memory(struct align_block *block);
 enum block_step turn_after_read(struct align_block *block, bool failed);
 void block_end_turn(struct align_block *block);
 void blocks_go_on(struct work_struct *work);
-void ranges_pass(struct work_struct *work);
 
 /* start.c */
 void start_job(struct align_job *job);

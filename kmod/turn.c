@@ -94,16 +94,7 @@
  * by rule 10 when it let through all that waited). B in turn waits for a range
  * S only if S came before that. So along any chain of waiting the times only
  * fall, and a chain cannot close. A flush waits for blocks, and nothing waits
- * for a flush.
- *
- * A range that waits for several blocks is in the queue of one, the first of them by
- * shard and number. When that lets it through, a work goes on to the next one whose
- * turn is not above the range's stamp. Time is blocks->turns: it rises whenever a block
- * is made, or lets ranges through, or one passes it. Such an event and the
- * registration of a range there are both under the lock of the block's shard, so the
- * stamp has the event if that came first, and is below its turn if it came later. A
- * block that the range waited for is not looked at again, and each block made in its
- * range since counts it, and has a turn above its stamp.
+ * for a flush. (order.c has how a range that waits for several blocks does so.)
  * An active block waits for I/O, polled I/O excepted (ranges are not polled),
  * and for a worker (job.c). The workers sleep for requests of the device below
  * and for bios of at->pieces; both come back without a worker, and the workqueue
@@ -123,13 +114,6 @@
  * others are looked at, too.
  */
 #define RANGE_END_BLOCKS	(BLOCKS_BATCH / 4)
-
-/*
- * Ranges that may touch a block which is made, of one region or of more: those of both
- * blocks of a write are counted under one lock. With more in flight there, a partial
- * touch goes down among them.
- */
-#define BLOCK_RANGES	(BLOCKS_BATCH / 4)
 
 static void block_take_touch(struct align_block *block,
 			     struct align_touch *touch)
@@ -283,42 +267,6 @@ static enum touch_fate block_join_quiet(struct align_block *block,
 	return hold ? TOUCH_HELD : TOUCH_TAKEN;
 }
 
-/* Whether a range that ends has done so at a block. Lock of its shard held. */
-static bool range_has_left(const struct align_io *io, u64 number)
-{
-	unsigned int shard = shard_index(io->at, number);
-
-	return shard < io->write.left_shard ||
-	       (shard == io->write.left_shard && number < io->write.left_number);
-}
-
-/* Count the ranges of a tree that touch a block, up to BLOCK_RANGES. Lock held. */
-static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
-{
-	struct align_range *range;
-	unsigned int nr = 0;
-
-	for (range = range_first(ranges, number); range && nr < BLOCK_RANGES;
-	     range = range_next(range, number))
-		nr += !range_has_left(range->io, number);
-	return nr;
-}
-
-/* Count the registered ranges that touch a block. Lock held. */
-static unsigned int block_count_ranges(struct align_blocks *blocks,
-				       struct align_shard *shard, u64 number)
-{
-	return tree_count_ranges(&shard->ranges, number) +
-	       tree_count_ranges(&blocks->long_ranges, number);
-}
-
-/* Note that ranges which are registered at a block do not wait for it. Lock held. */
-static void block_lets_pass(struct align_block *block)
-{
-	block->turn =
-		atomic64_inc_return(&block->single.at->engine.blocks.turns);
-}
-
 /*
  * Let a new block wait for the writes that are counted in its area, if it is the
  * first one there, or they have not ended yet. Return: whether it waits. Lock held.
@@ -392,8 +340,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		}
 	}
 
-	ranges = block_count_ranges(blocks, shard, number);
-	if (ranges >= BLOCK_RANGES || !blocks_make_room(touch->io, shard)) {
+	ranges = block_count_ranges(at, number);
+	if (ranges >= ORDER_RANGES || !blocks_make_room(touch->io, shard)) {
 		touch->how = RMW_DRIVE_MAX_BLOCKS;
 		return TOUCH_REFUSED;
 	}
@@ -505,34 +453,6 @@ static void block_note_over(struct align_block *block)
 }
 
 /*
- * Find the last block that a range may have, so that no more than RANGE_BLOCKS of it
- * are in memory. The locks of the span are held.
- */
-static u64 range_last(struct align_target *at, const struct shard_span *span,
-		      u64 first, u64 last)
-{
-	struct align_block *next[ALIGN_SHARDS] = {};
-	unsigned int seen, least, i;
-
-	for (i = shard_first(span); i < ALIGN_SHARDS; i = shard_next(span, i))
-		next[i] = block_at_or_above(&at->engine.blocks.shard[i], first);
-	/* The blocks of the shards by number; the one too many ends the range. */
-	for (seen = 0;; seen++) {
-		least = ALIGN_SHARDS;
-		for (i = shard_first(span); i < ALIGN_SHARDS;
-		     i = shard_next(span, i))
-			if (next[i] && (least == ALIGN_SHARDS ||
-					next[i]->number < next[least]->number))
-				least = i;
-		if (least == ALIGN_SHARDS || next[least]->number > last)
-			return last;
-		if (seen == RANGE_BLOCKS)
-			return next[least]->number - 1;
-		next[least] = block_following(next[least]);
-	}
-}
-
-/*
  * Make a range of no more than the beginning of a run, if there are too many blocks in
  * memory. What is atomic stays whole, and no drive writes much like that. The locks of
  * the span are held.
@@ -552,16 +472,6 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 	w->rest = n;
 	w->run_left -= n;
 	w->run_iter.bi_size -= n << SECTOR_SHIFT;
-}
-
-/* Let a range wait for a block, if it does not wait for one yet. Lock held. */
-static void range_wait(struct align_io *io, struct align_block *block)
-{
-	if (!list_empty(&io->write.wait))
-		return;
-	list_add_tail(&io->write.wait, &block->queue);
-	io->write.wait_shard = shard_index(io->at, block->number);
-	io->write.wait_number = block->number + 1;
 }
 
 /* Register a range with the blocks of one shard. Lock held. */
@@ -789,100 +699,13 @@ void blocks_go_on(struct work_struct *work)
 			cond_resched();
 }
 
-/*
- * Let all ranges through that wait for a block. There may be very many, so that none is
- * looked at here: the turn tells those that wait for a block in front of this one, and
- * a work looks for what those of its queue wait for behind it. Lock held.
- */
+/* Let all ranges through that wait for a block. Lock held. */
 static void block_let_through(struct align_block *block)
 {
-	struct align_blocks *blocks = &block->single.at->engine.blocks;
-
 	block_lets_pass(block);
 	block->blockers = block->waiting;
 	block->waiting = 0;
-	if (list_empty(&block->queue))
-		return;
-	spin_lock(&blocks->lock);
-	list_splice_tail_init(&block->queue, &blocks->passed);
-	spin_unlock(&blocks->lock);
-	queue_work(block->single.at->engine.jobs.wq, &blocks->pass);
-}
-
-/*
- * Let a range wait for the next block of a shard that it waits for, of the next
- * BLOCKS_BATCH. Return: whether there is none in that shard. The locks of its shards are
- * held.
- */
-static bool shard_lets_pass(struct align_shard *shard, struct align_io *io)
-{
-	u64 from = max(io->write.range[0].first, io->write.wait_number);
-	struct align_block *block = block_at_or_above(shard, from);
-	unsigned int seen;
-
-	for (seen = 0; seen < BLOCKS_BATCH; seen++) {
-		if (!block || block->number > io->write.range[0].last)
-			return true;
-		io->write.wait_number = block->number + 1;
-		if (block->turn <= io->write.stamp) {
-			range_wait(io, block);
-			return false;
-		}
-		block = block_following(block);
-	}
-	return false;
-}
-
-/* Let a range wait for the next block that it waits for, or queue its job. */
-static void range_pass(struct align_io *io)
-{
-	struct align_target *at = io->at;
-	struct shard_span span = shard_span(at, io->write.range[0].first,
-					    io->write.range[0].last);
-	unsigned int i = io->write.wait_shard;
-	unsigned long flags;
-	bool waits;
-
-	while (i < ALIGN_SHARDS) {
-		span_lock(at, &span, &flags);
-		if (shard_lets_pass(&at->engine.blocks.shard[i], io)) {
-			i = shard_next(&span, i);
-			io->write.wait_shard = i;
-			io->write.wait_number = 0;
-		}
-		waits = !list_empty(&io->write.wait);
-		span_unlock(at, &span, flags);
-		/* It is the block's from there on. */
-		if (waits)
-			return;
-	}
-	job_queue(&at->engine.jobs, &io->job);
-}
-
-static struct align_io *ranges_next(struct align_blocks *blocks)
-{
-	struct align_io *io;
-
-	spin_lock_irq(&blocks->lock);
-	io = list_first_entry_or_null(&blocks->passed, struct align_io,
-				      write.wait);
-	if (io)
-		list_del_init(&io->write.wait);
-	spin_unlock_irq(&blocks->lock);
-	return io;
-}
-
-/* Find out what else the ranges wait for that a block has let through. */
-void ranges_pass(struct work_struct *work)
-{
-	struct align_blocks *blocks =
-		container_of(work, struct align_blocks, pass);
-	struct align_io *io;
-
-	while ((io = ranges_next(blocks))) {
-		range_pass(io);
-		cond_resched();
-	}
+	block_pass_queue(block);
 }
 
 /**

@@ -98,6 +98,7 @@ and coalesce:
   which goes down without a copy, cut at physical boundaries;
 - block.c has the blocks in memory, turn.c the life of one block; its
   first comment has the states and the rules of who may touch what;
+  order.c has who waits for whom;
 - start.c decides late when a block is read, because the write that
   would complete it may be on its way;
 - run.c reads and writes neighbouring blocks by one request;
@@ -111,7 +112,7 @@ An update cannot be lost: a block is read only when no write to it is in
 flight, and a write to a block that is being read or written waits. The
 engine never waits for memory in the I/O path; what it cannot serve goes
 down unmodified, in order, and is counted.
-""", driver("block.c", "drain.c", "engine.c", "flush.c", "gather.c", "held.c", "notify.c", "overlay.c", "run.c", "settle.c",
+""", driver("block.c", "drain.c", "engine.c", "flush.c", "gather.c", "held.c", "notify.c", "order.c", "overlay.c", "run.c", "settle.c",
                     "start.c", "turn.c", "write.c")),
     Patch("dm-align: add the target", """\
 Add the device-mapper target "align" and its build.
