@@ -112,8 +112,8 @@ An update cannot be lost: a block is read only when no write to it is in
 flight, and a write to a block that is being read or written waits. The
 engine never waits for memory in the I/O path; what it cannot serve goes
 down unmodified, in order, and is counted.
-""", driver("block.c", "drain.c", "engine.c", "flush.c", "gather.c", "held.c", "notify.c", "order.c", "overlay.c", "run.c", "settle.c",
-                    "start.c", "turn.c", "write.c")),
+""", driver("block.c", "drain.c", "engine.c", "flush.c", "gather.c", "held.c", "notify.c", "order.c", "overlay.c", "run.c",
+                    "settle.c", "start.c", "turn.c", "write.c")),
     Patch("dm-align: add the target", """\
 Add the device-mapper target "align" and its build.
 
