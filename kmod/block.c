@@ -434,7 +434,7 @@ void blocks_set_max(struct align_target *at, unsigned int max)
 {
 	WRITE_ONCE(at->engine.blocks.max, max);
 	blocks_shrink(&at->engine.blocks, max);
-	hold_kick(at);
+	hold_limit(at);
 }
 
 /**

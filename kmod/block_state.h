@@ -12,16 +12,6 @@
 #include "compat.h"
 #include "shard.h"
 
-enum block_state {
-	BLOCK_IS_WAIT,
-	BLOCK_IS_COLLECT,
-	BLOCK_IS_READ,
-	BLOCK_IS_WRITE,
-	BLOCK_IS_PASS,
-	BLOCK_IS_HELD,
-	BLOCK_IS_KNOWN,
-} __packed;	/* With BUFFER_MAX_VECS a block fits into 512 bytes. */
-
 /**
  * struct block_run - neighbouring blocks that are read or written as one
  * @at: the target
@@ -102,7 +92,7 @@ struct block_run {
 struct align_block {
 	struct rb_node rb;
 	u64 number;
-	enum block_state state;
+	enum block_state state : 8;	/* There are very many blocks. */
 	bool valid;
 	bool known;
 	bool has_read;
@@ -243,6 +233,7 @@ void hold_failed(struct align_block *block);
 void hold_overwritten(struct align_block *block, const struct align_io *io);
 void hold_kick(struct align_target *at);
 void hold_press(struct align_target *at);
+void hold_limit(struct align_target *at);
 void hold_hurry(struct align_block *block);
 void hold_wait(struct align_target *at, struct align_waiter *waiter);
 void hold_fail_waiters(struct align_held *held);

@@ -31,6 +31,219 @@ static inline const char *align_mode_name(enum align_mode mode)
 }
 
 /**
+ * enum block_state - what a block in memory is about; see the top of turn.c
+ * @BLOCK_IS_WAIT: it has touches or holds something, and ranges go first
+ * @BLOCK_IS_COLLECT: a thread is about to start it
+ * @BLOCK_IS_READ: its pad read is in flight
+ * @BLOCK_IS_WRITE: it is being written whole
+ * @BLOCK_IS_PASS: its touches are in flight unmodified
+ * @BLOCK_IS_HELD: it holds acknowledged touches, and no request is in flight
+ * @BLOCK_IS_KNOWN: it has no touch, and its content is known
+ * @BLOCK_STATES: number of states
+ */
+enum block_state {
+	BLOCK_IS_WAIT,
+	BLOCK_IS_COLLECT,
+	BLOCK_IS_READ,
+	BLOCK_IS_WRITE,
+	BLOCK_IS_PASS,
+	BLOCK_IS_HELD,
+	BLOCK_IS_KNOWN,
+	BLOCK_STATES,
+};
+
+/**
+ * struct block_facts - what decides what becomes of a block, or of what comes to it
+ * @state: its state
+ * @touches: touches of this turn have not been served
+ * @next: touches wait for the next turn
+ * @waiting: ranges wait for the block
+ * @held: it holds acknowledged touches
+ * @failed: these could not be written
+ * @over: they must not be held any longer
+ * @valid: its content is known
+ */
+struct block_facts {
+	enum block_state state;
+	bool touches;
+	bool next;
+	bool waiting;
+	bool held;
+	bool failed;
+	bool over;
+	bool valid;
+};
+
+/**
+ * enum touch_step - what becomes of a partial touch that comes to a block
+ * @TOUCH_MAY_REST: the block rests: the touch is held, or the block goes with it
+ * @TOUCH_JOINS: the touch is served in this turn
+ * @TOUCH_WAITS: it is served in the next one
+ */
+enum touch_step {
+	TOUCH_MAY_REST,
+	TOUCH_JOINS,
+	TOUCH_WAITS,
+};
+
+/**
+ * block_touch_step - decide about a touch that comes to a block in memory
+ * @state: state of the block
+ * @waiting: ranges wait for it, and have come first
+ *
+ * Return: what becomes of the touch (rule 3 of turn.c).
+ */
+static inline enum touch_step block_touch_step(enum block_state state,
+					       bool waiting)
+{
+	switch (state) {
+	case BLOCK_IS_KNOWN:
+		return TOUCH_MAY_REST;
+	case BLOCK_IS_HELD:
+		return waiting ? TOUCH_WAITS : TOUCH_MAY_REST;
+	case BLOCK_IS_WAIT:
+	case BLOCK_IS_COLLECT:
+	case BLOCK_IS_READ:
+		return waiting ? TOUCH_WAITS : TOUCH_JOINS;
+	case BLOCK_IS_WRITE:
+	case BLOCK_IS_PASS:
+	case BLOCK_STATES:
+		break;
+	}
+	return TOUCH_WAITS;
+}
+
+/**
+ * enum range_step - what becomes of a range that comes to a block
+ * @RANGE_WAITS: it waits for the end of the block's turn
+ * @RANGE_FORGETS: the block, of which only the content is known, goes
+ * @RANGE_PASSES: it goes down, and the block waits for it
+ */
+enum range_step {
+	RANGE_WAITS,
+	RANGE_FORGETS,
+	RANGE_PASSES,
+};
+
+/**
+ * block_range_step - decide about a range that comes to a block in memory
+ * @block: the block; @valid and @next do not matter
+ * @discard: the range is a discard, which a drive may ignore
+ *
+ * Ranges may pass what is held, but not for ever: a block that has to be emptied is,
+ * before the next one. What could not be written is given up by a range that overwrites
+ * it, and by a discard; before a discard all else is written (rule 7 of turn.c).
+ *
+ * Return: what becomes of the range.
+ */
+static inline enum range_step block_range_step(const struct block_facts *block,
+					       bool discard)
+{
+	if (discard && block->held && !block->failed)
+		return RANGE_WAITS;
+	switch (block->state) {
+	case BLOCK_IS_KNOWN:
+		return RANGE_FORGETS;
+	case BLOCK_IS_HELD:
+		return !block->failed && block->over ? RANGE_WAITS :
+						       RANGE_PASSES;
+	case BLOCK_IS_WAIT:
+		/* The same, if it has no touches and is only held. */
+		return block->touches || block->waiting || block->over ?
+			RANGE_WAITS : RANGE_PASSES;
+	case BLOCK_IS_COLLECT:
+	case BLOCK_IS_READ:
+	case BLOCK_IS_WRITE:
+	case BLOCK_IS_PASS:
+	case BLOCK_STATES:
+		break;
+	}
+	return RANGE_WAITS;
+}
+
+/**
+ * enum block_next - what a block does next
+ * @BLOCK_WAITS: it waits for the ranges that it lets through
+ * @BLOCK_ENDS_TURN: it lets the ranges through that wait for it, and so on
+ * @BLOCK_COLLECTS: it begins a turn with its touches, or with what it holds
+ * @BLOCK_RESTS: it holds what it has
+ * @BLOCK_STAYS: it stays for a while, as its content is known
+ * @BLOCK_LEAVES: it is not needed any more
+ */
+enum block_next {
+	BLOCK_WAITS,
+	BLOCK_ENDS_TURN,
+	BLOCK_COLLECTS,
+	BLOCK_RESTS,
+	BLOCK_STAYS,
+	BLOCK_LEAVES,
+};
+
+/**
+ * block_after_turn - decide what a block does at the end of its turn
+ * @block: the block; @state, @touches, @failed and @over do not matter
+ *
+ * Return: BLOCK_WAITS or BLOCK_LEAVES if ranges wait, which are let through; else
+ * BLOCK_COLLECTS, BLOCK_RESTS, BLOCK_STAYS or BLOCK_LEAVES.
+ */
+static inline enum block_next block_after_turn(const struct block_facts *block)
+{
+	if (block->waiting)
+		return block->next || block->held ? BLOCK_WAITS : BLOCK_LEAVES;
+	if (block->next)
+		return BLOCK_COLLECTS;
+	if (block->held)
+		return BLOCK_RESTS;
+	return block->valid ? BLOCK_STAYS : BLOCK_LEAVES;
+}
+
+/**
+ * block_after_ranges - decide what a block in WAIT does when no range is in flight
+ * @block: the block; @state, @next, @over and @valid do not matter
+ *
+ * Return: BLOCK_COLLECTS, BLOCK_RESTS, BLOCK_ENDS_TURN or BLOCK_LEAVES.
+ */
+static inline enum block_next block_after_ranges(const struct block_facts *block)
+{
+	if (block->touches || (block->failed && block->waiting))
+		return BLOCK_COLLECTS;
+	if (block->held)
+		return BLOCK_RESTS;
+	return block->waiting ? BLOCK_ENDS_TURN : BLOCK_LEAVES;
+}
+
+/**
+ * held_is_pressed - decide whether blocks are written to make room for others
+ * @pressed: they have been until now
+ * @resting: number of held blocks that rest
+ * @max: limit of blocks in memory
+ *
+ * Return: whether they are, from more than three quarters of @max down to half of it.
+ */
+static inline bool held_is_pressed(bool pressed, unsigned int resting,
+				   unsigned int max)
+{
+	if (resting > max - max / 4)
+		return true;
+	return pressed && resting > max / 2;
+}
+
+/**
+ * held_goes_along - decide whether a held block goes with a neighbour that is written
+ * @whole: nothing is missing in it
+ * @over: it must not be held any longer itself
+ * @age: for how long it has been held
+ * @hold: how long a block is held; in the unit of @age
+ *
+ * Return: whether it goes. A young one, of which a part is missing, had better wait for
+ * that.
+ */
+static inline bool held_goes_along(bool whole, bool over, __u64 age, __u64 hold)
+{
+	return whole || over || age >= hold / 2;
+}
+
+/**
  * enum block_step - what is to be done for the touches that a block collected
  * @BLOCK_READ: read the block, because they leave a part of it open
  * @BLOCK_WRITE: patch the buffer and write it whole

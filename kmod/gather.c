@@ -38,21 +38,19 @@ static struct align_block *block_before(struct align_block *block)
 
 /*
  * Whether @other is held, too, lies @distance blocks after @block, and may go
- * with it: a young one, of which a part is missing, had better wait for that.
- * Lock held.
+ * with it. Lock held.
  */
 static bool hold_is_neighbour(const struct align_block *block,
 			      const struct align_block *other, s64 distance)
 {
 	struct align_held *held = &block->single.at->engine.held;
-	unsigned long half;
 
 	if (!other || other->number != block->number + distance ||
 	    other->state != BLOCK_IS_HELD || other->failed)
 		return false;
-	half = msecs_to_jiffies(READ_ONCE(held->hold_ms)) / 2;
-	return block_is_kept(other) || hold_is_over(other) ||
-	       time_after_eq(jiffies, other->since + half);
+	return held_goes_along(block_is_kept(other), hold_is_over(other),
+			       jiffies - other->since,
+			       msecs_to_jiffies(READ_ONCE(held->hold_ms)));
 }
 
 /**

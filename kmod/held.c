@@ -78,10 +78,35 @@ void hold_kick(struct align_target *at)
 	queue_work(at->engine.jobs.wq, &at->engine.held.work);
 }
 
+/*
+ * Note that @resting blocks rest, or how many there may be. Threads that do so at the
+ * same time may leave the older hint; the next block that rests or leaves mends it.
+ */
+static void hold_note_pressure(struct align_target *at, int resting)
+{
+	struct align_held *held = &at->engine.held;
+	bool pressed = READ_ONCE(held->pressed);
+	bool now = held_is_pressed(pressed, resting,
+				   READ_ONCE(at->engine.blocks.max));
+
+	if (now != pressed)
+		WRITE_ONCE(held->pressed, now);
+}
+
 /* Have held blocks written until there is room for others. Any context. */
 void hold_press(struct align_target *at)
 {
-	WRITE_ONCE(at->engine.held.pressed, true);
+	struct align_held *held = &at->engine.held;
+
+	WRITE_ONCE(held->pressed, true);
+	hold_note_pressure(at, atomic_read(&held->nr_resting));
+	hold_kick(at);
+}
+
+/* Write what is more than may be held by a limit that has changed. */
+void hold_limit(struct align_target *at)
+{
+	hold_note_pressure(at, atomic_read(&at->engine.held.nr_resting));
 	hold_kick(at);
 }
 
@@ -227,25 +252,6 @@ bool hold_is_awaited(const struct align_block *block)
 	return block->seq <= READ_ONCE(block->single.at->engine.held.empty_seq);
 }
 
-/* Whether a block must not be held longer if @resting blocks rest. Lock held. */
-static bool hold_is_over_of(const struct align_block *block,
-			    unsigned int resting)
-{
-	struct align_blocks *blocks = &block->single.at->engine.blocks;
-	struct align_held *held = &block->single.at->engine.held;
-	unsigned int max = READ_ONCE(blocks->max);
-
-	if (resting > max - max / 4)
-		WRITE_ONCE(held->pressed, true);
-	else if (resting <= max / 2)
-		WRITE_ONCE(held->pressed, false);
-	return block->waiting || !READ_ONCE(held->holding) ||
-	       READ_ONCE(held->pressed) ||
-	       hold_is_awaited(block) ||
-	       time_after_eq(jiffies, block->since +
-			     msecs_to_jiffies(READ_ONCE(held->hold_ms)));
-}
-
 /**
  * hold_is_over - whether a block must not be held any longer
  * @block: a held block
@@ -254,9 +260,13 @@ static bool hold_is_over_of(const struct align_block *block,
  */
 bool hold_is_over(const struct align_block *block)
 {
-	struct align_held *held = &block->single.at->engine.held;
+	const struct align_held *held = &block->single.at->engine.held;
 
-	return hold_is_over_of(block, atomic_read(&held->nr_resting));
+	return block->waiting || !READ_ONCE(held->holding) ||
+	       READ_ONCE(held->pressed) ||
+	       hold_is_awaited(block) ||
+	       time_after_eq(jiffies, block->since +
+			     msecs_to_jiffies(READ_ONCE(held->hold_ms)));
 }
 
 static bool block_is_older(struct rb_node *a, const struct rb_node *b)
@@ -301,8 +311,9 @@ void hold_rest(struct align_block *block)
 	else
 		rb_add_cached(&block->rest, resting_of(block), block_is_older);
 	count = block->failed ? &held->nr_idle : &held->nr_resting;
-	if (block->failed ||
-	    hold_is_over_of(block, atomic_read(&held->nr_resting) + 1))
+	if (!block->failed)
+		hold_note_pressure(at, atomic_read(count) + 1);
+	if (block->failed || hold_is_over(block))
 		hold_kick(at);
 	else
 		timer_reduce(&held->due, block->since +
@@ -444,14 +455,17 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
  */
 void hold_leave(struct align_block *block)
 {
+	struct align_target *at = block->single.at;
+	struct align_held *held = &at->engine.held;
+
 	if (list_empty(&block->list))
 		rb_erase_cached(&block->rest, resting_of(block));
 	else
 		list_del_init(&block->list);
 	if (block->failed)
-		atomic_dec(&block->single.at->engine.held.nr_idle);
+		atomic_dec(&held->nr_idle);
 	else
-		atomic_dec(&block->single.at->engine.held.nr_resting);
+		hold_note_pressure(at, atomic_dec_return(&held->nr_resting));
 	/* Pairs with the first smp_rmb() in hold_is_quiet(): it ends later. */
 	smp_mb__after_atomic();
 }

@@ -238,6 +238,14 @@ enum block_step turn_after_read(struct align_block *block, bool failed)
 	return step;
 }
 
+/* Take a block out of KNOWN, for a touch. Lock held. */
+static void block_leave_known(struct align_block *block)
+{
+	list_del_init(&block->list);
+	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
+}
+
 /*
  * Hold or take a touch of a block where no range is or waits: in HELD, or in no
  * state yet. Lock held.
@@ -311,30 +319,17 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 
 	if (block && block->number == number) {
 		touch->block = block;
-		switch (block->state) {
-		case BLOCK_IS_KNOWN:
-			list_del_init(&block->list);
-			bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
-			bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
+		switch (block_touch_step(block->state, block->waiting)) {
+		case TOUCH_MAY_REST:
+			if (block->state == BLOCK_IS_KNOWN)
+				block_leave_known(block);
 			return block_join_quiet(block, touch, started);
-		case BLOCK_IS_HELD:
-			if (!block->waiting)
-				return block_join_quiet(block, touch, started);
-			block_let_wait(block, touch);
+		case TOUCH_JOINS:
+			block_take_touch(block, touch);
+			if (block_is_whole(block))
+				delay_remove(delay, block, started);
 			return TOUCH_TAKEN;
-		case BLOCK_IS_WAIT:
-		case BLOCK_IS_COLLECT:
-		case BLOCK_IS_READ:
-			if (!block->waiting) {
-				block_take_touch(block, touch);
-				if (block_is_whole(block))
-					delay_remove(delay, block,
-						     started);
-				return TOUCH_TAKEN;
-			}
-			fallthrough;
-		case BLOCK_IS_WRITE:
-		case BLOCK_IS_PASS:
+		case TOUCH_WAITS:
 			block_let_wait(block, touch);
 			return TOUCH_TAKEN;
 		}
@@ -365,39 +360,24 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 }
 
 /*
- * Whether a range that comes now has to wait for the block. One that was @seen not
- * to wait, under the same locks, does not, though the block may be over by now.
- * Lock held.
+ * What becomes of a range that comes now. One that was @seen not to wait, under the same
+ * locks, does not, though the block may be over by now. Lock held.
  */
-static bool block_holds_up(const struct align_block *block, bool seen)
+static enum range_step range_step(const struct align_block *block,
+				  enum req_op op, bool seen)
 {
-	switch (block->state) {
-	case BLOCK_IS_KNOWN:
-		return false;
-	case BLOCK_IS_HELD:
-		/*
-		 * Ranges may pass, but not for ever: a block that has to be
-		 * emptied is, before the next one. What could not be written
-		 * is given up by a range that overwrites it.
-		 */
-		return !block->failed && !seen && hold_is_over(block);
-	case BLOCK_IS_WAIT:
-		/* The same, if it has no touches and is only held. */
-		return !list_empty(&block->touches) || block->waiting ||
-		       (!seen && hold_is_over(block));
-	default:
-		return true;
-	}
-}
+	bool rests = block->state == BLOCK_IS_HELD ||
+		     block->state == BLOCK_IS_WAIT;
+	struct block_facts facts = {
+		.state = block->state,
+		.touches = !list_empty(&block->touches),
+		.waiting = block->waiting,
+		.held = block->held,
+		.failed = block->failed,
+		.over = rests && !seen && hold_is_over(block),
+	};
 
-/*
- * Whether what a block in HELD or WAIT holds has to be written before a range
- * goes down (rule 7). What could not be written is what a discard gives up.
- * Lock held.
- */
-static bool block_goes_first(const struct align_block *block, enum req_op op)
-{
-	return op == REQ_OP_DISCARD && block->held && !block->failed;
+	return block_range_step(&facts, op == REQ_OP_DISCARD);
 }
 
 /**
@@ -425,8 +405,8 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		for (block = block_at_or_above(&at->engine.blocks.shard[i], first);
 		     block && block->number <= last;
 		     block = block_following(block))
-			if (!left-- || block_holds_up(block, false) ||
-			    block_goes_first(block, op))
+			if (!left-- ||
+			    range_step(block, op, false) == RANGE_WAITS)
 				return true;
 	}
 	return false;
@@ -485,15 +465,17 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 	for (block = block_at_or_above(shard, io->write.range[0].first);
 	     block && block->number <= io->write.range[0].last; block = next) {
 		next = block_following(block);
-		if (block_holds_up(block, seen) ||
-		    block_goes_first(block, op)) {
+		switch (range_step(block, op, seen)) {
+		case RANGE_WAITS:
 			block->waiting++;
 			range_wait(io, block);
 			if (block->state == BLOCK_IS_HELD)
 				hold_hurry(block);
-		} else if (block->state == BLOCK_IS_KNOWN) {
+			break;
+		case RANGE_FORGETS:
 			block_remove(block);
-		} else {
+			break;
+		case RANGE_PASSES:
 			if (block->state == BLOCK_IS_HELD)
 				hold_leave(block);
 			block->state = BLOCK_IS_WAIT;
@@ -501,6 +483,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 			block->valid = false;
 			block->blockers++;
 			block_lets_pass(block);
+			break;
 		}
 	}
 }
@@ -559,18 +542,31 @@ bool blocks_add_range(struct align_io *io)
 /* Go on with a block in WAIT whose last range has ended. Lock held. */
 static void block_go_on(struct align_block *block)
 {
+	struct block_facts facts = {
+		.touches = !list_empty(&block->touches),
+		.waiting = block->waiting,
+		.held = block->held,
+		.failed = block->failed,
+	};
+
 	if (block->over) {
 		block->over = false;
 		atomic_dec(&block->single.at->engine.blocks.nr_over);
 	}
-	if (!list_empty(&block->touches) || (block->failed && block->waiting))
+	switch (block_after_ranges(&facts)) {
+	case BLOCK_COLLECTS:
 		block_collect_and_queue(block);
-	else if (block->held)
+		break;
+	case BLOCK_RESTS:
 		turn_rest(block);
-	else if (block->waiting)
+		break;
+	case BLOCK_ENDS_TURN:
 		block_end_turn(block);
-	else
+		break;
+	default:
 		block_remove(block);
+		break;
+	}
 }
 
 /*
@@ -708,6 +704,26 @@ static void block_let_through(struct align_block *block)
 	block_pass_queue(block);
 }
 
+/* Whether blocks stay in memory whose content is known. */
+static bool block_may_stay(const struct align_block *block)
+{
+	const struct align_held *held = &block->single.at->engine.held;
+
+	return !(READ_ONCE(held->stopped) & HOLD_STOPPED_SLEEP);
+}
+
+/* Keep a block for a while, as its content is known. Lock held. */
+static void block_stay(struct align_block *block)
+{
+	struct align_engine *engine = &block->single.at->engine;
+
+	block->state = BLOCK_IS_KNOWN;
+	block->since = jiffies;
+	list_add_tail(&block->list, &block_shard(block)->known);
+	queue_delayed_work(engine->jobs.wq, &engine->blocks.expire,
+			   msecs_to_jiffies(ALIGN_KNOWN_MS));
+}
+
 /**
  * block_end_turn - let waiting ranges through and begin the next turn
  * @block: a block whose turn has ended; may be gone afterwards
@@ -717,9 +733,13 @@ static void block_let_through(struct align_block *block)
 void block_end_turn(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->engine.blocks;
-	struct align_held *held = &block->single.at->engine.held;
-	struct align_jobs *jobs = &block->single.at->engine.jobs;
-	struct align_shard *shard = block_shard(block);
+	struct block_facts facts = {
+		.next = !list_empty(&block->next),
+		.waiting = block->waiting,
+		.held = block->held,
+		.valid = block->valid && block_may_stay(block),
+	};
+	enum block_next step = block_after_turn(&facts);
 
 	block->patched = false;
 	if (block->shown) {
@@ -729,27 +749,26 @@ void block_end_turn(struct align_block *block)
 	if (block->waiting) {
 		block->valid = false;
 		block_let_through(block);
-		if (list_empty(&block->next) && !block->held) {
-			block_remove(block);
-			return;
-		}
+	}
+	switch (step) {
+	case BLOCK_WAITS:
 		block_take_next(block);
 		block->state = BLOCK_IS_WAIT;
 		block_note_over(block);
-	} else if (!list_empty(&block->next)) {
+		break;
+	case BLOCK_COLLECTS:
 		block_take_next(block);
 		block_collect_and_queue(block);
-	} else if (block->held) {
+		break;
+	case BLOCK_RESTS:
 		turn_rest(block);
-	} else if (block->valid &&
-		   !(READ_ONCE(held->stopped) & HOLD_STOPPED_SLEEP)) {
-		block->state = BLOCK_IS_KNOWN;
-		block->since = jiffies;
-		list_add_tail(&block->list, &shard->known);
-		queue_delayed_work(jobs->wq, &blocks->expire,
-				   msecs_to_jiffies(ALIGN_KNOWN_MS));
-	} else {
+		break;
+	case BLOCK_STAYS:
+		block_stay(block);
+		break;
+	default:
 		block_remove(block);
+		break;
 	}
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for the decisions of the block engine (decide.h): the steps of a
- * block with collected touches, and how the touches are booked.
+ * KUnit tests for the decisions of the block engine (decide.h): what becomes of
+ * touches and ranges that come to a block, and of the block at the end of its turn;
+ * the steps of a block with collected touches, and how the touches are booked.
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -595,7 +596,175 @@ static void drain_starves_nothing(struct kunit *test)
 	}
 }
 
+/* The facts of a block by the bits of a number. */
+#define FACTS	BIT(7)
+
+static struct block_facts facts_of(enum block_state state, unsigned int bits)
+{
+	return (struct block_facts) {
+		.state = state,
+		.touches = bits & BIT(0),
+		.next = bits & BIT(1),
+		.waiting = bits & BIT(2),
+		.held = bits & BIT(3),
+		.failed = bits & BIT(4),
+		.over = bits & BIT(5),
+		.valid = bits & BIT(6),
+	};
+}
+
+static bool is_active(enum block_state state)
+{
+	return state == BLOCK_IS_COLLECT || state == BLOCK_IS_READ ||
+	       state == BLOCK_IS_WRITE || state == BLOCK_IS_PASS;
+}
+
+/* Rules 1, 3 and 5 of turn.c, and rule 7 but for discards. */
+static void check_range_step(struct kunit *test, struct block_facts b)
+{
+	enum range_step step = block_range_step(&b, false);
+
+	KUNIT_EXPECT_EQ(test, step == RANGE_FORGETS, b.state == BLOCK_IS_KNOWN);
+	if (is_active(b.state))
+		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
+	if (b.state == BLOCK_IS_WAIT && (b.touches || b.waiting))
+		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
+	if (b.state == BLOCK_IS_HELD && (b.failed || !b.over))
+		KUNIT_EXPECT_EQ(test, step, RANGE_PASSES);
+	if (b.state == BLOCK_IS_HELD && b.over && !b.failed)
+		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
+	/* What comes first, or is over, never lets more pass. */
+	if (step == RANGE_PASSES && b.state == BLOCK_IS_WAIT)
+		KUNIT_EXPECT_FALSE(test, b.touches || b.waiting || b.over);
+}
+
+/* Rule 7 of discards: nothing that is held and can be written is given up. */
+static void check_discard_step(struct kunit *test, struct block_facts b)
+{
+	enum range_step step = block_range_step(&b, true);
+
+	if (b.held && !b.failed)
+		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
+	else
+		KUNIT_EXPECT_EQ(test, step, block_range_step(&b, false));
+}
+
+static void ranges_keep_the_order(struct kunit *test)
+{
+	unsigned int state, bits;
+
+	for (state = 0; state < BLOCK_STATES; state++) {
+		for (bits = 0; bits < FACTS; bits++) {
+			struct block_facts b = facts_of(state, bits);
+
+			check_range_step(test, b);
+			check_discard_step(test, b);
+		}
+	}
+}
+
+/* A touch joins only what is not being written, and no range that came before. */
+static void touches_keep_the_order(struct kunit *test)
+{
+	unsigned int state;
+
+	for (state = 0; state < BLOCK_STATES; state++) {
+		bool rests = state == BLOCK_IS_HELD || state == BLOCK_IS_KNOWN;
+		bool sent = state == BLOCK_IS_WRITE || state == BLOCK_IS_PASS;
+
+		KUNIT_EXPECT_EQ(test, block_touch_step(state, false),
+				rests ? TOUCH_MAY_REST :
+				sent ? TOUCH_WAITS : TOUCH_JOINS);
+		/* No range waits for a block of which only the content is known. */
+		if (state != BLOCK_IS_KNOWN)
+			KUNIT_EXPECT_EQ(test, block_touch_step(state, true),
+					TOUCH_WAITS);
+	}
+}
+
+/* Rule 4 of turn.c: ranges that wait go first, then touches; nothing is left behind. */
+static void turns_end_in_order(struct kunit *test)
+{
+	unsigned int bits;
+
+	for (bits = 0; bits < FACTS; bits++) {
+		struct block_facts b = facts_of(BLOCK_IS_WRITE, bits);
+		enum block_next next = block_after_turn(&b);
+
+		if (b.waiting)
+			KUNIT_EXPECT_TRUE(test, next == BLOCK_WAITS ||
+					  next == BLOCK_LEAVES);
+		else if (b.next)
+			KUNIT_EXPECT_EQ(test, next, BLOCK_COLLECTS);
+		else if (b.held)
+			KUNIT_EXPECT_EQ(test, next, BLOCK_RESTS);
+		if (next == BLOCK_LEAVES)
+			KUNIT_EXPECT_FALSE(test, b.next || b.held ||
+					   (b.valid && !b.waiting));
+		/* A range ends what is known. */
+		if (next == BLOCK_STAYS)
+			KUNIT_EXPECT_TRUE(test, b.valid && !b.waiting);
+	}
+}
+
+/* When no range is in flight, touches are served, and nothing is left behind. */
+static void ranges_end_in_order(struct kunit *test)
+{
+	unsigned int bits;
+
+	for (bits = 0; bits < FACTS; bits++) {
+		struct block_facts b = facts_of(BLOCK_IS_WAIT, bits);
+		enum block_next next = block_after_ranges(&b);
+
+		KUNIT_EXPECT_EQ(test, next == BLOCK_COLLECTS,
+				b.touches || (b.failed && b.waiting));
+		KUNIT_EXPECT_EQ(test, next == BLOCK_LEAVES,
+				!b.touches && !b.held && !b.waiting);
+		if (next == BLOCK_RESTS)
+			KUNIT_EXPECT_TRUE(test, b.held && !b.touches);
+		if (next == BLOCK_ENDS_TURN)
+			KUNIT_EXPECT_TRUE(test, b.waiting && !b.held &&
+					  !b.touches);
+	}
+}
+
+/* From more than three quarters of the limit down to half of it. */
+static void pressure_has_two_thresholds(struct kunit *test)
+{
+	unsigned int max, resting;
+
+	for (max = 1; max < 40; max++) {
+		for (resting = 0; resting <= max; resting++) {
+			bool above = 4 * resting > 3 * max + 3;
+
+			if (above)
+				KUNIT_EXPECT_TRUE(test, held_is_pressed(false, resting, max));
+			if (resting <= max / 2)
+				KUNIT_EXPECT_FALSE(test, held_is_pressed(true, resting, max));
+			/* In between it stays as it is. */
+			if (resting > max / 2 && resting <= max - max / 4) {
+				KUNIT_EXPECT_TRUE(test, held_is_pressed(true, resting, max));
+				KUNIT_EXPECT_FALSE(test, held_is_pressed(false, resting, max));
+			}
+		}
+	}
+}
+
+static void the_young_and_open_wait(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, held_goes_along(true, false, 0, 100));
+	KUNIT_EXPECT_TRUE(test, held_goes_along(false, true, 0, 100));
+	KUNIT_EXPECT_FALSE(test, held_goes_along(false, false, 49, 100));
+	KUNIT_EXPECT_TRUE(test, held_goes_along(false, false, 50, 100));
+}
+
 static struct kunit_case block_cases[] = {
+	KUNIT_CASE(ranges_keep_the_order),
+	KUNIT_CASE(touches_keep_the_order),
+	KUNIT_CASE(turns_end_in_order),
+	KUNIT_CASE(ranges_end_in_order),
+	KUNIT_CASE(pressure_has_two_thresholds),
+	KUNIT_CASE(the_young_and_open_wait),
 	KUNIT_CASE_PARAM(reads_only_what_is_open, first_gen_params),
 	KUNIT_CASE_PARAM(passes_what_cannot_be_completed, after_gen_params),
 	KUNIT_CASE_PARAM(books_each_touch, how_gen_params),

@@ -1496,6 +1496,7 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, old, 1);
 	KUNIT_EXPECT_TRUE(test, atomic_dec_and_test(&s->ends));
 	KUNIT_EXPECT_FALSE(test, atomic_dec_and_test(&s->ends));
+	KUNIT_EXPECT_EQ(test, atomic_dec_return(&s->ends), -2);
 	KUNIT_EXPECT_EQ(test, cmpxchg(&number, 4, 5), 3);
 	KUNIT_EXPECT_EQ(test, cmpxchg(&number, 3, 5), 3);
 	KUNIT_EXPECT_EQ(test, number, 5);

@@ -3,15 +3,10 @@
 same, and one that is killed fails it."""
 
 EQUIVALENT: dict[str, str] = {
-    "block.c: block_remove: WARN_ON_ONCE(!list_empty(&block->touches) || !list_empty(&block->next) || block->held); "
-    "list_del(&block->list); => list_del(&block->list); WARN_ON_ONCE(!list_empty(&block->touches) || "
-    "!list_empty(&block->next) || block->held);":
+    "block.c: block_remove: WARN_ON_ONCE(!list_empty(&block->touches) || !list_empty(&block->next) || block->held || "
+    "block->waiting); list_del(&block->list); => list_del(&block->list); WARN_ON_ONCE(!list_empty(&block->touches) || "
+    "!list_empty(&block->next) || block->held || block->waiting);":
         "block->list is neither of the lists that the warning looks at",
-    "block.c: blocks_make_room: while (block_evict(shard)) => if (block_evict(shard))":
-        "the loop over all shards below goes on with this one, whose lock is held",
-    "turn.c: shard_add_range: } else if (block->state == BLOCK_IS_KNOWN) { => } else if (block->state >= "
-    "BLOCK_IS_KNOWN) {":
-        "no state comes behind BLOCK_IS_KNOWN",
     "block.c: blocks_forget_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
     "held.c: hold_wake: if (wq_has_sleeper(&held->quiet)) => /*if (wq_has_sleeper(&held->quiet))*/":
@@ -23,7 +18,7 @@ EQUIVALENT: dict[str, str] = {
     "spare.c: spare_has_room: has = spare->runs < SPARE_MAX_RUNS; => has = spare->runs != SPARE_MAX_RUNS;":
         "spare_get() lets runs never be more than SPARE_MAX_RUNS",
     "drain.c: hold_first: block = block_rests_first(&shard->held); => ;":
-        "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over_of() has it",
+        "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over() has it",
     "settle.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
         "a live table was frozen by its suspend, and stays so; one that never lived holds nothing",
     "notify.c: sleep_end: mutex_lock(&targets_lock); sleeps &= ~kind; => sleeps &= ~kind; mutex_lock(&targets_lock);":
@@ -34,9 +29,6 @@ EQUIVALENT: dict[str, str] = {
         "next_held() goes past blocks in front of the read: align_overlap() starts behind their end",
     "overlay.c: overlay_map_read: if (sectors < stop - start) => if (sectors != stop - start)":
         "no more sectors can be pinned than the read has",
-    "overlay.c: overlay_map_read: nr = ALIGN_FEW_PINS; stop = min(end, shard_region_end(at, start)); => stop = min(end, "
-    "shard_region_end(at, start)); nr = ALIGN_FEW_PINS;":
-        "shard_region_end() does not look at @nr",
     "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
         "block->list is empty, and a ring of two is the same from both ends",
     "spare.c: spare_put: spare_wake_first(spare); queue_work(spare->jobs->wq, spare->room); => "

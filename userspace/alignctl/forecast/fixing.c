@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "base/mix.h"
 #include "base/units.h"
+#include "decide.h"
 #include "forecast/fixing.h"
 
 #define WORD_BITS	64U
@@ -44,6 +45,7 @@ LIST_HEAD(block_bucket, block);
  * @max: limit of blocks
  * @nr: number of blocks
  * @nr_held: number of blocks with held touches
+ * @pressed: too many are, and are written
  * @held: blocks with held touches, oldest first
  * @known: the other blocks, oldest first
  * @bucket: hash table of all blocks, by number
@@ -57,6 +59,7 @@ struct fixing {
 	uint32_t max;
 	uint32_t nr;
 	uint32_t nr_held;
+	bool pressed;
 	struct block_age held;
 	struct block_age known;
 	struct block_bucket *bucket;
@@ -189,11 +192,13 @@ static void empty(struct fixing *f, struct block *block)
 /* Write held blocks down to half the limit, once three quarters are held. */
 static void hold_less(struct fixing *f)
 {
-	if (f->nr_held <= f->max - f->max / 4)
-		return;
-	f->figures.crowded = true;
-	while (f->nr_held > f->max / 2)
+	f->pressed = held_is_pressed(f->pressed, f->nr_held, f->max);
+	if (f->pressed)
+		f->figures.crowded = true;
+	while (f->pressed) {
 		empty(f, TAILQ_FIRST(&f->held));
+		f->pressed = held_is_pressed(f->pressed, f->nr_held, f->max);
+	}
 }
 
 /* Tell whether two neighbours are of one region: others are not joined. */
@@ -217,8 +222,8 @@ static struct block *neighbour(const struct fixing *f,
 /* Tell whether a block goes with a neighbour: a young one waits for its rest. */
 static bool goes_along(const struct fixing *f, const struct block *block)
 {
-	return block && (all_kept(f, block) ||
-			 f->now_ns - block->since_ns >= HOLD_NS / 2);
+	return block && held_goes_along(all_kept(f, block), false,
+					f->now_ns - block->since_ns, HOLD_NS);
 }
 
 /* Write a block's held touches, and those of neighbours that go along. */

@@ -78,6 +78,11 @@ static inline void atomic_dec(atomic_t *v)
 	atomic_add(-1, v);
 }
 
+static inline int atomic_dec_return(atomic_t *v)
+{
+	return atomic_add_return(-1, v);
+}
+
 static inline bool atomic_dec_and_test(atomic_t *v)
 {
 	return !atomic_add_return(-1, v);
