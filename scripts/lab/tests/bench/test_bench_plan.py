@@ -159,6 +159,7 @@ def test_arguments_choose_rows_and_repetitions():
     assert bench.arguments([]).rows == tuple(ROWS) and bench.arguments([]).repeat == 3
     quick = bench.arguments(["--quick"])
     assert quick.rows == QUICK_ROWS and quick.repeat == 1
+    assert quick.overhead_runs < bench.arguments([]).overhead_runs
     chosen = bench.arguments(["--quick", "--only", "memory", "overhead", "--repeat", "2"])
     assert chosen.rows == ("overhead", "memory") and chosen.repeat == 2
 
