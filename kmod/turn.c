@@ -106,8 +106,9 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
-#include "account.h"
 #include "block_state.h"
+#include "hold.h"
+#include "parts.h"
 
 static void block_take_touch(struct align_block *block,
 			     struct align_touch *touch)
@@ -643,7 +644,6 @@ static void block_let_through(struct align_block *block,
 void block_end_turn(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->engine.blocks;
-	struct align_held *held = &block->single.at->engine.held;
 	struct align_jobs *jobs = &block->single.at->engine.jobs;
 	struct align_shard *shard = block_shard(block);
 
@@ -670,8 +670,7 @@ void block_end_turn(struct align_block *block)
 		block_collect_and_queue(block);
 	} else if (block->held) {
 		turn_rest(block);
-	} else if (block->valid &&
-		   !(READ_ONCE(held->stopped) & HOLD_STOPPED_SLEEP)) {
+	} else if (block->valid && !READ_ONCE(blocks->asleep)) {
 		block->state = BLOCK_IS_KNOWN;
 		block->since = jiffies;
 		list_add_tail(&block->list, &shard->known);

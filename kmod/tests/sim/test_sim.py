@@ -12,13 +12,13 @@ import shutil
 import pytest
 
 from lab import kept
+from lab.linux import layers
 from lab.plugins import extent
 from sim import programs
 from sim.faults import BY_PRIORITY, FAULTS, FOCUS, SCENES
 from sim.programs import (
     CLEAN,
     HERE,
-    KMOD,
     USAGE,
     VIOLATION,
     build,
@@ -147,8 +147,7 @@ def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(bui
 
 def test_all_of_the_target_is_simulated_but_what_is_named(linux):
     built = re.search(r"^ENGINE = (.*)$", (HERE / "Makefile").read_text(), re.M)[1].split()
-    objects = re.findall(r"\b(\w+)\.o\b", re.search(r"^dm-align-y := ((?:.*\\\n)*.*)$", (KMOD / "Kbuild").read_text(), re.M)[1])
-    assert set(objects) - set(built) == {"trace"}
+    assert set(layers.objects()) - set(built) == {"trace"}
 
 
 def test_what_is_said_of_faults_is_of_faults_that_there_are():
