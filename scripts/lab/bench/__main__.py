@@ -14,11 +14,13 @@ import argparse
 import contextlib
 import os
 import platform
+import queue
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -333,9 +335,7 @@ class Bench:
                 break
             self.repetition(repeat, steps, progress)
         # They do not depend on one another, nor on how busy the machine is.
-        with ThreadPoolExecutor(os.cpu_count()) as guests:
-            for made in [guests.submit(measure) for measure in self.counted(rows)]:
-                made.result()
+        side_by_side(self.counted(rows), os.cpu_count() or 1)
         if any(row.duel for row in rows):
             self.against_fio()
         if any(row.open_loop for row in rows):
@@ -347,6 +347,35 @@ class Bench:
             f"{spent.steal_share:.1%}, load {host_load():.1f} at the end; repeated raw runs differ "
             f"by {raw_spread(self.record)}")
         self.record.machine["wall time"] = f"{clock(time.monotonic() - self._began)} minutes"
+
+
+def side_by_side(measures: Iterable[Callable[[], None]], most: int) -> None:
+    """Call functions, `most` of them at once; raise the first exception of one, when all have ended.
+
+    In daemon threads, so that a benchmark that is interrupted ends at once.
+    """
+    waiting: queue.SimpleQueue[tuple[Callable[[], None], Future[None]]] = queue.SimpleQueue()
+    results = []
+    for measure in measures:
+        results.append(Future[None]())
+        waiting.put((measure, results[-1]))
+
+    def work() -> None:
+        while True:
+            try:
+                measure, result = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                result.set_result(measure())
+            except BaseException as error:
+                result.set_exception(error)
+
+    for _ in range(min(most, len(results))):
+        threading.Thread(target=work, daemon=True).start()
+    errors = [result.exception() for result in results]
+    for error in filter(None, errors):
+        raise error
 
 
 def raw_spread(record: Record) -> str:
