@@ -82,7 +82,9 @@ static inline int fixing_set_mode(struct align_target *at, enum align_mode mode)
 static inline int fixing_message(struct align_target *at, unsigned int argc,
 				 char **argv, const char **error)
 {
-	*error = "must be mode <value> or reset_stats";
+	/* Nothing is held or known that a flush would write or forget. */
+	if (argc != 1 || strcasecmp(argv[0], "flush"))
+		*error = "must be mode <value> or reset_stats|flush";
 	return 0;
 }
 
