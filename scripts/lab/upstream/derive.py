@@ -159,10 +159,12 @@ LAYER_REWRITES = {"report": {
         ("\tenum align_mode mode;\n\tint ret = 0;\n\n", "\tenum align_mode mode;\n\n"),
         ("\t\tif (!error) {\n\t\t\tWRITE_ONCE(at->given.mode, true);\n\t\t\tret = fixing_set_mode(at, mode);\n\t\t}\n",
          "\t\tif (!error)\n\t\t\tWRITE_ONCE(at->given.mode, true);\n"),
-        ("\t\tret = fixing_message(at, argc, argv, &error);\n", '\t\terror = "must be mode <value> or reset_stats";\n'),
+        ("\t} else {\n\t\tret = fixing_message(at, argc, argv, &error);\n",
+         '\t} else if (argc != 1 || strcasecmp(argv[0], "flush")) {\n\t\terror = "must be mode <value> or reset_stats|flush";\n'),
         ("\tif (!error)\n\t\treturn ret;\n", "\tif (!error)\n\t\treturn 0;\n"),
         (" *   mode <report|pad|coalesce>\n *                       change the mode; returns when the change is complete\n",
-         " *   mode report         the mode that it has\n"),
+         " *   mode report         the mode that it has\n"
+         " *   flush               nothing, as nothing is held\n"),
         ("\tstruct align_target *at = ti->private;\n\n\tnode_go_live(at);\n\thold_preresume(at);\n",
          "\tnode_go_live(ti->private);\n"),
         ("\tstruct align_target *at = ti->private;\n\tint ret;\n\n\t*bdev",
@@ -217,9 +219,14 @@ HOOKS = {"fixing.h": "pad", "hold.h": "pad", "cut.h": "pad"}
 # The suites of KUnit that a series adds.
 SUITES = {"report": ("geometry", "limits", "ledger"), "pad": ("cut", "block", "quiet", "range", "shard"), "coalesce": ("waiter",)}
 
+# Sections of the manual that a series does not have, by the first layer that has them.
+SECTIONS = {"pad": ("Changing the mode", "When to use it, and when not", "Reads, flushes and FUA", "Errors", "Memory", "Design"),
+            "coalesce": ("Holding", "When coalesce is refused", "Suspend, reload, reboot", "What is at stake", "Example",
+                         "Limits and known gaps")}
+
 # Words of this checkout, which no file of the series may have.
 FOREIGN = re.compile(r"compat_|compat\.h|COMPAT_|DM_ALIGN_HAVE|\bPROBE|probes\b|kmod|kunit/\.\.|alignctl|drive512e|forecast|"
-                     r"__KERNEL__|KBUILD_EXTMOD|\.\. session|\.\. layer|CONFIG_DM_ALIGN_(PAD|COALESCE)")
+                     r"__KERNEL__|KBUILD_EXTMOD|\.\. session|CONFIG_DM_ALIGN_(PAD|COALESCE)")
 
 
 def answers():
@@ -329,12 +336,26 @@ def _kconfig():
 
 
 def of_layer(text, layer):
-    """Return a document without the parts that are about what is above a layer: from ".. layer: <name>" to ".. layer: end"."""
-    def part(found):
-        return found[2] if found[1] in layers.upto(layer) else ""
-
-    text = re.sub(r"^\.\. layer: (\w+)\n\n?(.*?)^\.\. layer: end\n\n?", part, text, flags=re.M | re.S)
-    return re.sub(r"\n{4,}", "\n\n\n", text)
+    """Return the manual without the sections that are about what is above a layer; what refers to them has their names only. A
+    part of a section that SECTIONS does not name goes with it."""
+    first = {title: each for each, titles in SECTIONS.items() for title in titles}
+    head, *sections = re.split(r"^(?=[^\n=-][^\n]*\n(?:=+|-+)\n)", text, flags=re.M)
+    if missing := set(first) - {section.partition("\n")[0] for section in sections}:
+        fail(f"the manual has no section {sorted(missing)[0]!r}: see scripts/lab/upstream/derive.py", 1)
+    there, gone, whole = [head], [], ""
+    for section in sections:
+        title, line = section.split("\n")[:2]
+        if line.startswith("="):
+            whole = title
+        above = first.get(title, first.get(whole)) not in (None, *layers.upto(layer))
+        (gone if above else there).append(title if above else section)
+    text = "".join(there)
+    for title in gone:
+        link = "`" + re.escape(title).replace(r"\ ", r"\s+") + "`_"
+        # In a table the columns behind it stay where they are.
+        text = re.sub(link + r"(\S*)(?=  )", rf'"{title}"\1 ', text)
+        text = re.sub(link, f'"{title}"', text)
+    return text
 
 
 def _abi(made):

@@ -116,9 +116,19 @@ def test_rows_about_members_that_are_not_there_are_left_out(answers, layer_):
     assert (" * @engine: " in text) == (layer_ == "pad") and " * @held_flush: " not in text and " * @geometry: " in text
 
 
-def test_parts_of_documents_are_left_out_by_layer():
-    text = "a\n\n.. layer: pad\n\nb\n\n.. layer: end\n\n.. layer: coalesce\n\nc\n\n.. layer: end\n\nd\n"
-    assert [derive.of_layer(text, each) for each in layers.LAYERS] == ["a\n\nd\n", "a\n\nb\n\nd\n", "a\n\nb\n\nc\n\nd\n"]
+def test_a_series_documents_its_modes_only(answers):
+    manuals = {each: derive.files(answers, each)[derive.MANUAL] for each in layers.LAYERS}
+    for first, titles in derive.SECTIONS.items():
+        for each, text in manuals.items():
+            there = [bool(re.search(rf"^{title}\n[=-]+$", text, re.M)) for title in titles]
+            assert there == [first in layers.upto(each)] * len(titles)
+    assert "`When coalesce is refused`_" in manuals["coalesce"] and "`When coalesce is refused`_" not in manuals["pad"]
+
+
+def test_a_section_that_is_gone_is_noticed(capsys):
+    with pytest.raises(SystemExit):
+        derive.of_layer("Title\n=====\n", "report")
+    assert "has no section" in capsys.readouterr().err
 
 
 def test_the_answers_about_the_kernel_decide(answers):
