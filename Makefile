@@ -39,9 +39,9 @@ programs:  ## alignctl and the emulated drive, in out/bin/
 # A compiler is passed on only if somebody named one: make's own default is no choice.
 compiler := $(if $(filter command environment,$(firstword $(origin CC))),CC=$(CC)) $(if $(LLVM),LLVM=$(LLVM))
 
-modules:  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>]
+modules:  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>] [LAYERS=report|pad]
 	@scripts/needs modules
-	scripts/modules $(if $(KVER),KVER=$(KVER)) $(compiler)
+	scripts/modules $(if $(KVER),KVER=$(KVER)) $(compiler) $(if $(LAYERS),LAYERS=$(LAYERS))
 
 test-tools:
 	@scripts/needs $(PROGRAMS)
@@ -91,7 +91,7 @@ matrix:  ## Documentation/kernels.rst, with what the runs of this checkout have 
 	scripts/setup venv
 	$(PYTHON) -m lab.linux.matrix update
 
-upstream:  ## the target as patches for Linux 7.2 in out/upstream/, checked as kernel code is [UPSTREAM="checks"]
+upstream:  ## the target as patches for Linux 7.2, a series for each mode, in out/upstream/, checked as kernel code is [UPSTREAM="checks"]
 	@scripts/setup upstream
 	$(PYTHON) -m lab.upstream $(UPSTREAM)
 

@@ -1,42 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The account of a write: the parts that it ends with, and what the ledger has of
- * it from its arrival to its end.
+ * The account of a write: what the ledger has of it from its arrival to its end.
  */
-#include <linux/rcupdate.h>
-
 #include "account.h"
-#include "block.h"
 #include "node.h"
 #include "trace.h"
-
-/**
- * align_io_put - end a part of a write
- * @io: the write
- * @status: result of the part; the first error is that of the write
- */
-void align_io_put(struct align_io *io, blk_status_t status)
-{
-	if (status)
-		cmpxchg(&io->write.status, BLK_STS_OK, status);
-	if (atomic_dec_and_test(&io->write.parts)) {
-		/* hold_drop_failed() waits for a write that ends well here. */
-		rcu_read_lock();
-		if (!io->write.status && hold_was_dropped(io))
-			io->write.status = BLK_STS_IOERR;
-		io->bio->bi_status = io->write.status;
-		bio_endio(io->bio);
-		rcu_read_unlock();
-	}
-}
-
-/* Send a REQ_NOWAIT bio back. Return: what map returns. */
-int align_again(struct align_io *io)
-{
-	ledger_inc(io->at->ledger, nowait_again);
-	bio_wouldblock_error(io->bio);
-	return DM_MAPIO_SUBMITTED;
-}
 
 /* Count write-zeroes; classes, sizes, phases and latencies are of writes. */
 static void align_count_zeroes(const struct align_io *io,
@@ -153,8 +121,7 @@ static noinline void resolve_touches(const struct align_io *io, u64 ns)
 	unsigned int i;
 
 	for (i = 0; i < io->write.nr_touches; i++) {
-		/* What is held is resolved with its block. */
-		if (io->write.touch[i].held)
+		if (touch_is_held(&io->write.touch[i]))
 			continue;
 		ledger_book(ledger, io->write.touch[i].how, 1);
 		trace_align_rmw(io->at->devt, io->write.touch[i].part.block,

@@ -8,273 +8,20 @@
 
 #include <linux/bio.h>
 #include <linux/device-mapper.h>
-#include <linux/mutex.h>
-#include <linux/percpu-refcount.h>
-#include <linux/workqueue.h>
 
-#include "decide.h"
-#include "defaults.h"
-#include "delay.h"
 #include "geometry.h"
-#include "job.h"
 #include "ledger.h"
-#include "quiet.h"
-#include "range.h"
-#include "spare.h"
-#include "waiter.h"
+#include "mode.h"
+#ifdef CONFIG_DM_ALIGN_PAD
+#include "engine.h"
+#endif
 
 #define DM_MSG_PREFIX "align"
 
 /* Largest override that is advertised as physical_block_size, bytes. */
 #define ALIGN_MAX_CLAIMED	4096
 
-/* Largest max_blocks. */
-#define ALIGN_MAX_MAX_BLOCKS	262144
-/* Largest hold_ms. */
-#define ALIGN_MAX_HOLD_MS	600000
-
-/* Most blocks that are looked at under one lock with interrupts off. */
-#define BLOCKS_BATCH		64
-/*
- * What shares it while a write comes to its blocks: those of its two partial touches,
- * and those that are evicted for them; then those of its range and whole ones that go
- * with its run, or else a run of blocks that a stream has filled.
- */
-#define RUN_BLOCKS		(BLOCKS_BATCH / 4 * 3)
-#define RANGE_BLOCKS		(BLOCKS_BATCH / 2)
-#define JOIN_BLOCKS		(BLOCKS_BATCH / 4)
-#define EVICT_BLOCKS		(BLOCKS_BATCH / 16)
-
-/* Ends of recent writes that are remembered, to tell streams. */
-#define ALIGN_STREAMS		8
-/* Held blocks that a read can pin without memory. */
-#define ALIGN_FEW_PINS		2
-
-struct align_block;
 struct align_node;
-struct block_run;
-
-/**
- * struct align_gate - stops changes while the mode changes
- * @users: writes, discards and write-zeroes between map and end_io
- * @drained: completed when @users has fallen to 0 behind a closed gate
- * @given_up: a signal ended a wait for @drained; under the change lock
- * @lock: guards @closed and @deferred
- * @closed: newcomers go to @deferred
- * @deferred: bios to be mapped when the gate opens
- */
-struct align_gate {
-	struct percpu_ref users;
-	struct completion drained;
-	bool given_up;
-	spinlock_t lock;	/* guards closed, deferred */
-	bool closed;
-	struct bio_list deferred;
-};
-
-/* Locks of the blocks of one target; see shard.h. */
-#define ALIGN_SHARDS		16
-
-/* Areas of one shard. */
-#define ALIGN_SHARD_AREAS	(ALIGN_AREAS / ALIGN_SHARDS)
-
-/**
- * struct align_area - the blocks of some parts of the regions of a shard
- * @nr: number of blocks
- * @since: time in jiffies when the last block left
- * @drains: blocks wait until the writes have ended that were counted there
- * @blocks: blocks in WAIT that count these writes among their blockers; some may
- *	be left when @drains is over
- */
-struct align_area {
-	unsigned int nr;
-	unsigned long since;
-	bool drains;
-	struct list_head blocks;
-};
-
-/**
- * struct align_shard - the blocks of some regions of the device
- * @lock: guards the fields below, the state of every block here, and every
- *	range that touches a region of this shard; taken in any context,
- *	interrupts off, in the order of the shards, before held->lock and the like
- * @tree: blocks by number
- * @ranges: registered ranges that touch at most two shards
- * @known: blocks whose content is known and that have no touch, oldest first
- * @held: blocks in HELD whose write has not failed, by block->seq: the order of
- *	their first held touch; without the blocks in @urgent
- * @urgent: blocks in HELD whose write has not failed and that a range waits for
- * @failed: blocks in HELD whose write failed, by block->seq: the order in which
- *	they failed
- * @by_age: blocks with held touches, in any state, in the order in which
- *	they began to hold
- * @area: the areas of the shard
- */
-struct align_shard {
-	spinlock_t lock;	/* guards all below, blocks and ranges */
-	struct rb_root tree;
-	struct rb_root_cached ranges;
-	struct list_head known;
-	struct rb_root_cached held;
-	struct list_head urgent;
-	struct rb_root_cached failed;
-	struct list_head by_age;
-	struct align_area area[ALIGN_SHARD_AREAS];
-} ____cacheline_aligned_in_smp;
-
-/**
- * struct shard_span - the shards of some neighbouring blocks
- * @first: the index of the first shard
- * @second: the index of another shard, or @first again
- * @all: the span has every shard
- *
- * Always locked by rising index.
- */
-struct shard_span {
-	unsigned int first;
-	unsigned int second;
-	bool all;
-};
-
-/* Events that wait until no target holds anything: see notify.c. */
-enum align_ending {
-	ALIGN_REBOOT,
-	ALIGN_SLEEP,
-	ALIGN_ENDINGS,
-};
-
-/* Reasons to hold nothing although the mode is coalesce: bits of @stopped. */
-#define HOLD_STOPPED_SUSPEND	1
-#define HOLD_STOPPED_MODE	2
-#define HOLD_STOPPED_REBOOT	4
-#define HOLD_STOPPED_SLEEP	8
-
-/**
- * struct align_blocks - the blocks in memory, and the ranges among them
- * @shard: the shards, each with its own lock
- * @long_ranges: registered ranges that touch more than two regions; changes
- *	under the locks of all shards, read under that of any
- * @turns: how often a block was made, or let ranges through, or was passed by one;
- *	rises under the lock of the block's shard
- * @nr: number of allocated blocks
- * @max: limit of @nr; read without a lock
- * @bytes: memory of blocks and runs of blocks
- * @bytes_high: high-water mark of @bytes
- * @expire: work that evicts blocks which have been known for too long
- * @rest: work that makes areas quiet which have had no block for a while
- * @go_on: work that lets blocks go on whose area has drained, where there are many
- * @pass: work that finds out what else the ranges in @passed wait for
- * @lock: guards @passed; taken inside a shard's
- * @passed: ranges that have been let through by a block
- * @nr_shown: number of blocks with block->shown
- * @nr_over: number of blocks with block->over
- */
-struct align_blocks {
-	struct align_shard shard[ALIGN_SHARDS];
-	struct rb_root_cached long_ranges;
-	atomic64_t turns;
-	atomic_t nr;
-	unsigned int max;
-	atomic64_t bytes;
-	atomic64_t bytes_high;
-	struct delayed_work expire;
-	struct delayed_work rest;
-	struct work_struct go_on;
-	struct work_struct pass;
-	atomic_t nr_shown;
-	atomic_t nr_over;
-
-	spinlock_t lock;	/* guards passed */
-	struct list_head passed;
-};
-
-/**
- * struct align_held - held touches, and the waiters for them
- * @nr_resting: number of blocks in the shards' @held and @urgent
- * @nr_idle: number of blocks in the shards' @failed
- * @pressed: @nr_resting is too large; a hint, without a lock
- * @drops: number of blocks whose held touches were given up; rises under the lock
- *	of the block's shard
- * @hold_ms: how long a block is held; read without a lock
- * @work: work that writes the blocks which must not be held any longer
- * @due: timer that queues @work when a block has been held for hold_ms
- * @event: work that tells userspace when the target enters or leaves degraded
- * @ends: work that ends waiters where there are very many; not a job, as those may
- *	all wait for the device below
- * @said_degraded: the state that userspace was told last; @event's own
- * @lock: guards all below; taken inside a shard's
- * @holding: touches may be acknowledged when they have been copied
- * @stopped: reasons why @holding is false, as bits
- * @frozen: no held block may be sent, because the device is suspended; read
- *	without the lock
- * @quiet: woken when a block has nothing more in flight, while @frozen
- * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
- *	without the lock
- * @waiters: flushes, messages and suspends that wait for held blocks
- * @seq: number of the block that began to hold last
- * @empty_seq: held blocks with a number up to this one must be written; read
- *	without the lock
- * @nr: number of held blocks, in all states; read without the lock
- * @nr_failed: number of held blocks whose write failed
- */
-struct align_held {
-	atomic_t nr_resting;
-	atomic_t nr_idle;
-	bool pressed;
-	atomic_t drops;
-	unsigned int hold_ms;
-	struct work_struct work;
-	struct timer_list due;
-	struct work_struct event;
-	struct work_struct ends;
-	bool said_degraded;
-
-	spinlock_t lock;	/* guards all below */
-	bool holding;
-	unsigned int stopped;
-	bool frozen;
-	wait_queue_head_t quiet;
-	unsigned int nr_flushes;
-	struct align_waiters waiters;
-	u64 seq;
-	u64 empty_seq;
-	unsigned int nr;
-	unsigned int nr_failed;
-};
-
-/**
- * struct align_streams - where recent misaligned writes have ended
- * @ends: sectors; a hint, without a lock
- * @next: the entry of @ends that is replaced next; without a lock
- */
-struct align_streams {
-	sector_t ends[ALIGN_STREAMS];
-	unsigned int next;
-};
-
-/**
- * struct align_engine - the parts that serve writes in the fixing modes
- * @jobs: steps that an interrupt or a full stack cannot take
- * @spare: memory for reads of blocks that hold something
- * @delay: blocks that wait a moment for the rest of a stream
- * @quiet: writes where no block is in memory
- * @blocks: the blocks that have touches, are held or are known
- * @held: held touches
- * @cursor: kind and shards from which the drain takes its next block; its own
- * @streams: ends of recent writes
- * @endings: a waiter for each notifier
- */
-struct align_engine {
-	struct align_jobs jobs;
-	struct align_spare spare;
-	struct align_delay delay;
-	struct align_quiet quiet;
-	struct align_blocks blocks;
-	struct align_held held;
-	struct drain_cursor cursor;
-	struct align_streams streams;
-	struct align_waiter endings[ALIGN_ENDINGS];
-};
 
 /**
  * struct align_target - one target of one table
@@ -295,11 +42,11 @@ struct align_engine {
  *	sent
  * @joined: bios for a run and the blocks in front of it; never waited for, as a
  *	worker sends a bio that failed once more
+ * @all: entry in the list of all targets, for the notifiers; under its lock
  * @devt: the mapped device's number
  * @node: the mapped device's node
  * @ledger: the ledger in @node
  * @node_list: entry in the node's list of targets, under the node's lock
- * @all: entry in the list of all targets, for the notifiers; under its lock
  * @index: position among the align targets of its table
  */
 struct align_target {
@@ -312,51 +59,63 @@ struct align_target {
 		bool mode;
 		bool physical;
 		bool offset;
+#ifdef CONFIG_DM_ALIGN_PAD
 		bool max_blocks;
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
 		bool write_cache;
 		bool write_cache_on;
 		bool hold_ms;
+#endif
 	} given;
 	unsigned int suggested;
 	enum align_mode mode;
+#ifdef CONFIG_DM_ALIGN_PAD
 	struct mutex change_lock;	/* one change of mode at a time */
 	struct align_gate gate;
 	struct align_engine engine;
 	struct bio_set pieces;
 	struct bio_set joined;
+	struct list_head all;
+#endif
 	dev_t devt;
 	struct align_node *node;
 	struct ledger *ledger;
 	struct list_head node_list;
-	struct list_head all;
 	unsigned int index;
 };
 
 /**
  * struct align_touch - one partial touch of one write or write-zeroes
- * @list: entry in one of its block's lists, under the lock of the block's shard
- * @io: the write
  * @part: the sectors that the write covers in the block
- * @iter: the bytes of @part in the write's bio; write-zeroes have none
  * @how: how the touch was resolved; set before the write's part for it ends
  * @late: the touch ends a write of a stream, whose next write may complete the
  *	block
  * @cut: the touch ends write-zeroes that the block layer has cut, and the next
  *	part comes
  * @held: the touch was copied and acknowledged; it is resolved with its block
+ * @list: entry in one of its block's lists, under the lock of the block's shard
+ * @io: the write
+ * @iter: the bytes of @part in the write's bio; write-zeroes have none
  * @block: the block that serves the touch
  */
 struct align_touch {
-	struct list_head list;
-	struct align_io *io;
 	struct align_part part;
-	struct bvec_iter iter;
 	enum rmw_how how;
+#ifdef CONFIG_DM_ALIGN_PAD
 	bool late;
 	bool cut;
 	bool held;
+	struct list_head list;
+	struct align_io *io;
+	struct bvec_iter iter;
 	struct align_block *block;
+#endif
 };
+
+#ifdef CONFIG_DM_ALIGN_COALESCE
+/* Held blocks that a read can pin without memory. */
+#define ALIGN_FEW_PINS		2
 
 /**
  * struct align_pin - a held block of which a read takes bytes when it ends
@@ -367,19 +126,20 @@ struct align_pin {
 	struct align_block *block;
 	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
 };
+#endif
 
 /**
  * struct align_write - a write, discard or write-zeroes on its way
  * @start_ns: time of arrival
- * @entered: the bio has a reference on the gate
+ * @nr_touches: how many of @touch are its partial touches
  * @counted: the ledger has counted the bio
+ * @entered: the bio has a reference on the gate
  * @awaited: delay->writes has counted the bio
  * @quiet: the bio is counted in @area and not registered
  * @area: if @quiet
  * @in_range: @range is registered
  * @may_hold: the touches may be acknowledged when copied
  * @split_up: the bio went down in parts, and not itself
- * @nr_touches: how many of @touch are its partial touches
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
  * @drops: held->drops when the touches came to their blocks
@@ -412,15 +172,16 @@ struct align_pin {
  */
 struct align_write {
 	u64 start_ns;
-	bool entered;
+	unsigned int nr_touches;
 	bool counted;
+#ifdef CONFIG_DM_ALIGN_PAD
+	bool entered;
 	bool awaited;
 	bool quiet;
 	u8 area;
 	bool in_range;
 	bool may_hold;
 	bool split_up;
-	unsigned int nr_touches;
 	atomic_t parts;
 	blk_status_t status;
 	int drops;
@@ -446,9 +207,11 @@ struct align_write {
 	struct bvec_iter joined_iter;
 	struct align_job apart;
 	struct bio run;
+#endif
 	struct align_touch touch[ALIGN_MAX_TOUCHES];
 };
 
+#ifdef CONFIG_DM_ALIGN_COALESCE
 /**
  * struct align_flush - a flush
  * @waiter: waits for what was held when the flush came
@@ -470,6 +233,7 @@ struct align_read {
 	struct align_pin *pins;
 	struct align_pin few_pins[ALIGN_FEW_PINS];
 };
+#endif
 
 /**
  * struct align_io - per-bio data of a bio that the target maps
@@ -486,14 +250,41 @@ struct align_io {
 	struct align_target *at;
 	struct bio *bio;
 	bool change;
+#ifdef CONFIG_DM_ALIGN_COALESCE
 	bool held_flush;
+#endif
+#ifdef CONFIG_DM_ALIGN_PAD
 	struct align_job job;
+#endif
 	union {
 		struct align_write write;
+#ifdef CONFIG_DM_ALIGN_COALESCE
 		struct align_flush flush;
 		struct align_read read;
+#endif
 	};
 };
+
+/* Note that a touch goes down as it came. */
+static inline void touch_passes(struct align_touch *touch,
+				const struct align_part *part, enum rmw_how how)
+{
+	touch->part = *part;
+	touch->how = how;
+#ifdef CONFIG_DM_ALIGN_PAD
+	touch->held = false;
+#endif
+}
+
+/* Whether a touch is resolved with its block, and not with its write. */
+static inline bool touch_is_held(const struct align_touch *touch)
+{
+#ifdef CONFIG_DM_ALIGN_PAD
+	return touch->held;
+#else
+	return false;
+#endif
+}
 
 /* Tell whether a bio is write-zeroes, which have no data and no bvecs. */
 static inline bool align_io_is_zeroes(const struct align_io *io)
@@ -501,6 +292,7 @@ static inline bool align_io_is_zeroes(const struct align_io *io)
 	return bio_op(io->bio) == REQ_OP_WRITE_ZEROES;
 }
 
+#ifdef CONFIG_DM_ALIGN_PAD
 /* Flags of a write that a bio made from it keeps. */
 #define ALIGN_KEPT_FLAGS	(REQ_SYNC | REQ_META | REQ_PRIO | REQ_IDLE | \
 				 REQ_BACKGROUND | REQ_SWAP)
@@ -514,5 +306,6 @@ static inline bool align_io_is_zeroes(const struct align_io *io)
 /* write.c */
 int align_engine_map(struct align_io *io);
 bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last);
+#endif
 
 #endif

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "hold.h"
 
 /* How long an area stays busy behind its last block: longer than one is known. */
 #define ALIGN_BUSY_MS		1000

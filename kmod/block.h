@@ -49,36 +49,10 @@ void bio_charge_no_cgroup(struct bio *bio);
 blk_opf_t block_patch(struct align_block *block);
 unsigned int block_sent_bytes(const struct align_block *block);
 
-/* held.c, gather.c, drain.c, settle.c, flush.c */
-bool hold_allowed(const struct align_target *at, const struct bio *bio);
-void hold_start(struct align_target *at, unsigned int why);
-bool hold_stop(struct align_target *at, unsigned int why);
-int hold_empty(struct align_target *at, unsigned long timeout,
-	       unsigned int state);
-void hold_presuspend(struct align_target *at);
-void hold_postsuspend(struct align_target *at);
-int hold_settle_for_ioctl(struct align_target *at);
-void hold_thaw(struct align_target *at);
-void hold_set_ms(struct align_target *at, unsigned int ms);
-void hold_drop_failed(struct align_target *at);
-bool hold_was_dropped(const struct align_io *io);
-u64 hold_oldest_ns(struct align_target *at);
-void hold_for_stream(struct align_block *block, struct list_head *started);
-int hold_map_flush(struct align_io *io);
-void hold_end_flush(struct align_target *at);
-int hold_ask(struct align_target *at, struct align_waiter *waiter);
-bool hold_withdraw(struct align_target *at, struct align_waiter *waiter);
-unsigned int hold_fail(struct align_target *at);
-void hold_send_no_more(void);
-
 /* notify.c */
 int notify_init(void);
 void notify_exit(void);
 void notify_add(struct align_target *at);
 void notify_remove(struct align_target *at);
-
-/* overlay.c */
-int overlay_map_read(struct align_io *io);
-void overlay_end_read(struct align_io *io, bool ok);
 
 #endif

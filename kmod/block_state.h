@@ -218,39 +218,4 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 		       unsigned int nr);
 void block_read(struct align_block *block);
 
-/* held.c */
-void held_init(struct align_target *at);
-bool hold_is_too_late(void);
-bool hold_is_frozen(const struct align_held *held);
-bool hold_touch(struct align_block *block, struct align_touch *touch);
-bool hold_is_awaited(const struct align_block *block);
-bool hold_is_over(const struct align_block *block);
-void hold_rest(struct align_block *block);
-void hold_leave(struct align_block *block);
-void hold_resolve(struct align_block *block, enum rmw_how how,
-		  enum rmw_how later);
-void hold_failed(struct align_block *block);
-void hold_overwritten(struct align_block *block, const struct align_io *io);
-void hold_kick(struct align_target *at);
-void hold_press(struct align_target *at);
-void hold_limit(struct align_target *at);
-void hold_hurry(struct align_block *block);
-void hold_wait(struct align_target *at, struct align_waiter *waiter);
-void hold_fail_waiters(struct align_held *held);
-bool hold_is_quiet(struct align_held *held);
-
-/* gather.c */
-bool hold_take_back(struct align_block *block);
-struct align_block *hold_before(struct align_block *block);
-void hold_gather(struct align_target *at, struct align_block *block,
-		 struct list_head *started);
-void hold_retry(struct align_target *at, struct align_block *block,
-		struct list_head *started);
-
-/* drain.c */
-void drain_init(struct align_target *at);
-
-/* settle.c */
-void hold_exit(struct align_target *at);
-
 #endif

@@ -5,6 +5,12 @@
  */
 #include "node.h"
 
+/* Note whether a device has a write cache by the table that it has now. */
+void node_note_cache(struct align_node *node)
+{
+	node->cached = bdev_write_cache(node->disk->part0);
+}
+
 /**
  * node_look_for_openers - note whether a device gains a write cache by its next table
  * @node: the device, about to be resumed with that table's limits

@@ -8,27 +8,7 @@
 
 #include <linux/types.h>
 
-#include "geometry.h"
-
-enum align_mode {
-	ALIGN_REPORT,
-	ALIGN_PAD,
-	ALIGN_COALESCE,
-};
-
-/* The name of a mode, as in a table line. */
-static inline const char *align_mode_name(enum align_mode mode)
-{
-	switch (mode) {
-	case ALIGN_REPORT:
-		return "report";
-	case ALIGN_PAD:
-		return "pad";
-	case ALIGN_COALESCE:
-		break;
-	}
-	return "coalesce";
-}
+#include "mode.h"
 
 /**
  * enum block_state - what a block in memory is about; see the top of turn.c
@@ -278,28 +258,6 @@ static inline enum block_step block_step_after_read(bool failed, bool full)
 {
 	return failed && !full ? BLOCK_PASS : BLOCK_WRITE;
 }
-
-/*
- * How a partial touch was resolved.
- *
- * Each is one counter of the ledger; ledger_book() has the table.
- */
-enum rmw_how {
-	RMW_HOST,		/* the block was read for this touch */
-	RMW_MERGED,		/* joined a block that was read for another */
-	RMW_COMPLETE,		/* the touches covered the whole block */
-	RMW_KNOWN,		/* the rest of the block was known */
-	RMW_SUPERSEDED,		/* overwritten or discarded while it was held */
-	RMW_LOST,		/* the write of the block failed */
-	RMW_DRIVE_REPORT,	/* from here on: went down as it came */
-	RMW_DRIVE_EDGE,
-	RMW_DRIVE_NO_MEMORY,
-	RMW_DRIVE_MAX_BLOCKS,
-	RMW_DRIVE_READ_ERROR,
-	RMW_DRIVE_LIMITS,
-	RMW_DRIVE_ATOMIC,
-	RMW_HOW_NR,
-};
 
 /**
  * block_how - how a touch that went down in a whole block is booked

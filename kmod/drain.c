@@ -43,6 +43,7 @@
 #include <linux/jiffies.h>
 
 #include "block_state.h"
+#include "hold.h"
 
 /* How often the write of failed blocks is tried without a waiter. */
 #define HOLD_RETRY_MS	5000

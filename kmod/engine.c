@@ -4,6 +4,7 @@
  * the higher ones, and given what they cannot name themselves.
  */
 #include "block_state.h"
+#include "hold.h"
 
 /**
  * engine_init - initialise the engine of a target
@@ -14,14 +15,13 @@
  */
 int engine_init(struct align_target *at, unsigned int max)
 {
-	struct align_held *held = &at->engine.held;
 	struct align_jobs *jobs = &at->engine.jobs;
 	struct align_spare *spare = &at->engine.spare;
 	struct align_delay *delay = &at->engine.delay;
 
 	if (jobs_init(jobs))
 		return -ENOMEM;
-	if (spare_init(spare, at, jobs, &held->work))
+	if (spare_init(spare, at, jobs, hold_work(at)))
 		goto bad_jobs;
 	if (quiet_init(&at->engine.quiet))
 		goto bad_spare;

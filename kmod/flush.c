@@ -3,6 +3,7 @@
  * Flushes of a target that holds something.
  */
 #include "block_state.h"
+#include "hold.h"
 
 static void flush_job(struct align_job *job)
 {

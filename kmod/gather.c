@@ -6,7 +6,8 @@
 #include <linux/jiffies.h>
 
 #include "block_state.h"
-#include "lower.h"
+#include "fit.h"
+#include "hold.h"
 
 /**
  * hold_take_back - send no block whose held touches must stay where they are

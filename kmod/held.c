@@ -31,9 +31,8 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "hold.h"
 #include "compat.h"
-#include "lower.h"
-#include "node.h"
 #include "trace.h"
 
 /* Waiters that end under one lock: each takes some neighbours in their tree. */

@@ -11,8 +11,8 @@
 #include <linux/percpu.h>
 #include <linux/spinlock.h>
 
-#include "decide.h"
 #include "geometry.h"
+#include "mode.h"
 
 enum ledger_counter {
 #define LEDGER_COUNTER(name, ...) LEDGER_##name,

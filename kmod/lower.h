@@ -8,12 +8,9 @@
 #include "align.h"
 
 void align_get_limits(const struct align_target *at, struct align_limits *lim);
-sector_t run_fit(const struct align_io *io, sector_t sector,
-		 struct bvec_iter from, unsigned int blocks);
-sector_t run_cut(const struct align_io *io, sector_t sector,
-		 struct bvec_iter from);
+sector_t lower_fit(const struct align_io *io, const struct align_limits *lim,
+		   struct bvec_iter from, u32 max, u32 segments);
 bool align_over_limits(struct align_io *io);
-unsigned int run_max_blocks(const struct align_target *at, u64 number);
 
 /*
  * Small writes in one piece of memory fit nearly everywhere, and there are many

@@ -25,7 +25,7 @@ static struct align_node *node_new(struct mapped_device *md)
 	INIT_LIST_HEAD(&node->targets);
 	node->epoch = 1;
 	/* What a table before the first one with this target has. */
-	node->cached = bdev_write_cache(node->disk->part0);
+	node_note_cache(node);
 	return node;
 }
 
@@ -92,7 +92,7 @@ void node_leave(struct align_target *at)
 	if (node->live == at->ti->table) {
 		node->live = NULL;
 		/* What the table has that took its place. */
-		node->cached = bdev_write_cache(node->disk->part0);
+		node_note_cache(node);
 	}
 	spin_unlock(&node->lock);
 	mutex_unlock(&node->leave_lock);

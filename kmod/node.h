@@ -6,6 +6,8 @@
 #ifndef DM_ALIGN_NODE_H
 #define DM_ALIGN_NODE_H
 
+#include <linux/mutex.h>
+
 #include "align.h"
 
 struct align_files;
@@ -58,8 +60,10 @@ struct align_node {
 	struct list_head targets;
 	struct dm_table *live;
 	u64 epoch;
+#ifdef CONFIG_DM_ALIGN_COALESCE
 	bool cached;
 	bool unflushed;
+#endif
 	struct mutex publish_lock;	/* guards files */
 	struct align_files *files;
 	struct align_slot slots[ALIGN_NODE_SLOTS];
@@ -69,7 +73,10 @@ int node_join(struct align_target *at);
 void node_leave(struct align_target *at);
 void node_go_live(struct align_target *at);
 
+#ifdef CONFIG_DM_ALIGN_COALESCE
+
 /* cache.c */
+void node_note_cache(struct align_node *node);
 void node_look_for_openers(struct align_node *node);
 bool node_is_flushed(struct align_node *node);
 bool node_misses_cache(struct align_node *node);
@@ -86,6 +93,22 @@ static inline bool node_sees_cache(struct align_node *node)
 {
 	return bdev_write_cache(node->disk->part0) || node_misses_cache(node);
 }
+
+#else
+
+static inline void node_note_cache(struct align_node *node)
+{
+}
+
+static inline void node_look_for_openers(struct align_node *node)
+{
+}
+
+static inline void node_sees_cache(struct align_node *node)
+{
+}
+
+#endif
 
 /* sysfs.c */
 void sysfs_publish(struct align_node *node, unsigned int index);

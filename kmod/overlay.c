@@ -30,6 +30,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "hold.h"
 
 /* The sectors of a block that reads take from its buffer. Lock held. */
 static const unsigned long *block_for_reads(const struct align_block *block)

@@ -16,9 +16,10 @@
 #include <linux/blk-cgroup.h>
 #include <linux/slab.h>
 
-#include "account.h"
 #include "block_state.h"
 #include "compat.h"
+#include "hold.h"
+#include "parts.h"
 
 static void run_go_on(struct align_job *job);
 static void run_write_apart(struct align_job *job);
@@ -93,7 +94,7 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 						 struct align_touch, list);
 	if (cause)
 		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
-	else if (block->seq <= READ_ONCE(at->engine.held.empty_seq))
+	else if (hold_is_awaited(block))
 		opf |= REQ_SYNC;
 	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);

@@ -6,7 +6,7 @@
 #include <linux/jiffies.h>
 
 #include "block_state.h"
-#include "node.h"
+#include "hold.h"
 
 /*
  * How long suspend, removal and an ioctl write what is held. After that suspend

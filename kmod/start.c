@@ -15,7 +15,8 @@
 
 #include "block_state.h"
 #include "compat.h"
-#include "lower.h"
+#include "fit.h"
+#include "hold.h"
 
 /* Blocks that wait for the end of one task's plug: 1/8 of max_blocks at most. */
 #define START_PLUG_PART	8

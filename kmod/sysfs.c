@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/sysfs.h>
 
-#include "block.h"
+#include "hold.h"
 #include "node.h"
 
 static const char group_name[] = "align";
@@ -125,6 +125,55 @@ static ssize_t suggested_show(struct device *dev, struct device_attribute *attr,
 	return sysfs_emit(buf, "%u\n", suggested);
 }
 
+static ssize_t print_physical_block_size(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", at->geometry.physical);
+}
+
+static ssize_t print_alignment_offset(struct align_target *at, char *buf)
+{
+	if (at->offset_unknown)
+		return sysfs_emit(buf, "unknown\n");
+	return sysfs_emit(buf, "%u\n", at->geometry.offset);
+}
+
+static ssize_t print_mode(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", align_mode_name(READ_ONCE(at->mode)));
+}
+
+static ssize_t print_device(struct align_target *at, char *buf)
+{
+	dev_t devt = at->dev->bdev->bd_dev;
+
+	return sysfs_emit(buf, "%u:%u\n", MAJOR(devt), MINOR(devt));
+}
+
+#ifdef CONFIG_DM_ALIGN_PAD
+static ssize_t print_max_blocks(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(at->engine.blocks.max));
+}
+
+static ssize_t print_blocks(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", atomic_read(&at->engine.blocks.nr));
+}
+
+static ssize_t print_memory_bytes(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n",
+			  (u64)atomic64_read(&at->engine.blocks.bytes));
+}
+
+static ssize_t print_memory_high_water_bytes(struct align_target *at, char *buf)
+{
+	return sysfs_emit(buf, "%llu\n",
+			  (u64)atomic64_read(&at->engine.blocks.bytes_high));
+}
+#endif
+
+#ifdef CONFIG_DM_ALIGN_COALESCE
 /*
  * The age of the oldest block that the gauge held_blocks counts: of targets of all
  * tables, as a table that is replaced may still hold what could not be written.
@@ -147,45 +196,6 @@ static ssize_t held_oldest_show(struct device *dev,
 			  div_u64(ktime_get_ns() - oldest, NSEC_PER_MSEC) + 1);
 }
 
-static ssize_t print_physical_block_size(struct align_target *at, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", at->geometry.physical);
-}
-
-static ssize_t print_alignment_offset(struct align_target *at, char *buf)
-{
-	if (at->offset_unknown)
-		return sysfs_emit(buf, "unknown\n");
-	return sysfs_emit(buf, "%u\n", at->geometry.offset);
-}
-
-static ssize_t print_mode(struct align_target *at, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", align_mode_name(READ_ONCE(at->mode)));
-}
-
-static ssize_t print_max_blocks(struct align_target *at, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", READ_ONCE(at->engine.blocks.max));
-}
-
-static ssize_t print_blocks(struct align_target *at, char *buf)
-{
-	return sysfs_emit(buf, "%u\n", atomic_read(&at->engine.blocks.nr));
-}
-
-static ssize_t print_memory_bytes(struct align_target *at, char *buf)
-{
-	return sysfs_emit(buf, "%llu\n",
-			  (u64)atomic64_read(&at->engine.blocks.bytes));
-}
-
-static ssize_t print_memory_high_water_bytes(struct align_target *at, char *buf)
-{
-	return sysfs_emit(buf, "%llu\n",
-			  (u64)atomic64_read(&at->engine.blocks.bytes_high));
-}
-
 static ssize_t print_hold_ms(struct align_target *at, char *buf)
 {
 	return sysfs_emit(buf, "%u\n", READ_ONCE(at->engine.held.hold_ms));
@@ -196,13 +206,7 @@ static ssize_t print_holding(struct align_target *at, char *buf)
 	return sysfs_emit(buf, "%u\n", node_is_flushed(at->node) &&
 			  READ_ONCE(at->engine.held.holding));
 }
-
-static ssize_t print_device(struct align_target *at, char *buf)
-{
-	dev_t devt = at->dev->bdev->bd_dev;
-
-	return sysfs_emit(buf, "%u:%u\n", MAJOR(devt), MINOR(devt));
-}
+#endif
 
 /* Files of each target, "target<N>_" before the name; node->lock held. */
 static const struct {
@@ -212,13 +216,17 @@ static const struct {
 	{ "physical_block_size", print_physical_block_size },
 	{ "alignment_offset", print_alignment_offset },
 	{ "mode", print_mode },
+	{ "device", print_device },
+#ifdef CONFIG_DM_ALIGN_PAD
 	{ "max_blocks", print_max_blocks },
 	{ "blocks", print_blocks },
 	{ "memory_bytes", print_memory_bytes },
-	{ "device", print_device },
-	{ "hold_ms", print_hold_ms },
 	{ "memory_high_water_bytes", print_memory_high_water_bytes },
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
+	{ "hold_ms", print_hold_ms },
 	{ "holding", print_holding },
+#endif
 };
 
 static ssize_t target_show(struct device *dev, struct device_attribute *attr,
@@ -299,8 +307,10 @@ static struct align_files *device_files(struct align_node *node)
 		return NULL;
 	ok = files_add(files, node, epoch_show, 0, "epoch") &&
 	     files_add(files, node, suggested_show, 0,
-		       "suggested_physical_block_size") &&
-	     files_add(files, node, held_oldest_show, 0, "held_oldest_ms");
+		       "suggested_physical_block_size");
+#ifdef CONFIG_DM_ALIGN_COALESCE
+	ok = ok && files_add(files, node, held_oldest_show, 0, "held_oldest_ms");
+#endif
 	for (i = 0; i < LEDGER_NR && ok; i++) {
 		ok = files_add(files, node, counter_show, i, "%s",
 			       ledger_name(i));

@@ -6,6 +6,7 @@
 #include <linux/blkdev.h>
 
 #include "compat.h"
+#include "cut.h"
 #include "lower.h"
 #include "node.h"
 #include "table.h"
@@ -30,6 +31,7 @@ const char *table_parse_mode(const char *arg, enum align_mode *mode)
 	return "mode must be report, pad or coalesce";
 }
 
+#ifdef CONFIG_DM_ALIGN_COALESCE
 /**
  * table_parse_hold_ms - read how long coalesce holds a block
  * @arg: a number of milliseconds
@@ -43,7 +45,9 @@ const char *table_parse_hold_ms(const char *arg, unsigned int *ms)
 		return "hold_ms must be a number from 1 to 600000";
 	return NULL;
 }
+#endif
 
+#ifdef CONFIG_DM_ALIGN_PAD
 /**
  * table_parse_max_blocks - read the ceiling of blocks in memory
  * @arg: a number of blocks
@@ -57,6 +61,7 @@ const char *table_parse_max_blocks(const char *arg, unsigned int *max)
 		return "max_blocks must be a number from 1 to 262144";
 	return NULL;
 }
+#endif
 
 static const char *parse_feature(struct align_target *at,
 				 struct align_args *args, const char *name,
@@ -76,9 +81,12 @@ static const char *parse_feature(struct align_target *at,
 		given = &at->given.offset;
 		if (kstrtouint(value, 10, &args->offset))
 			error = "alignment_offset must be a number of bytes";
+#ifdef CONFIG_DM_ALIGN_PAD
 	} else if (!strcasecmp(name, "max_blocks")) {
 		given = &at->given.max_blocks;
 		error = table_parse_max_blocks(value, &args->max_blocks);
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
 	} else if (!strcasecmp(name, "write_cache")) {
 		given = &at->given.write_cache;
 		if (!strcasecmp(value, "on"))
@@ -88,6 +96,7 @@ static const char *parse_feature(struct align_target *at,
 	} else if (!strcasecmp(name, "hold_ms")) {
 		given = &at->given.hold_ms;
 		error = table_parse_hold_ms(value, &args->hold_ms);
+#endif
 	} else {
 		return "unknown feature argument";
 	}
@@ -208,6 +217,9 @@ unsigned int table_suggest_physical(struct block_device *bdev)
 	return io_min;
 }
 
+#ifdef CONFIG_DM_ALIGN_PAD
+
+#ifdef CONFIG_DM_ALIGN_COALESCE
 /*
  * Layers above read once, when their table loads, whether flushes are wanted. So
  * what is live, or was opened, without a volatile write cache must not get one.
@@ -230,23 +242,21 @@ static const char *refuse_holding(struct align_target *at)
 		return "coalesce needs a volatile write cache: leave out write_cache off";
 	return NULL;
 }
+#else
+static const char *refuse_holding(struct align_target *at)
+{
+	return "mode coalesce is not built in";
+}
+#endif
 
-/**
- * table_refuse_mode - look why a mode cannot be had here
- * @at: the target, with its device and geometry
- * @mode: the mode
- *
- * Return: NULL if it can, or the text of the reason.
- */
-const char *table_refuse_mode(struct align_target *at, enum align_mode mode)
+/* Look why a mode that fixes writes cannot be had here. */
+static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
 {
 	struct block_device *bdev = at->dev->bdev;
 	const struct align_geometry *g = &at->geometry;
 	u32 block = align_block_sectors(g);
 	struct align_limits lim;
 
-	if (mode == ALIGN_REPORT)
-		return NULL;
 	if (bdev_is_zoned(bdev))
 		return "pad and coalesce are not possible on a zoned device; use report";
 	if (!align_can_fix(g))
@@ -263,6 +273,27 @@ const char *table_refuse_mode(struct align_target *at, enum align_mode mode)
 	return mode == ALIGN_COALESCE ? refuse_holding(at) : NULL;
 }
 
+#else
+static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
+{
+	if (mode == ALIGN_PAD)
+		return "mode pad is not built in";
+	return "mode coalesce is not built in";
+}
+#endif
+
+/**
+ * table_refuse_mode - look why a mode cannot be had here
+ * @at: the target, with its device and geometry
+ * @mode: the mode
+ *
+ * Return: NULL if it can, or the text of the reason.
+ */
+const char *table_refuse_mode(struct align_target *at, enum align_mode mode)
+{
+	return mode == ALIGN_REPORT ? NULL : refuse_fixing(at, mode);
+}
+
 /**
  * table_print - print a table line as device-mapper shows it
  * @at: the target
@@ -275,25 +306,38 @@ void table_print(const struct align_target *at, char *result,
 		 unsigned int maxlen)
 {
 	bool mode = READ_ONCE(at->given.mode);
-	bool max_blocks = READ_ONCE(at->given.max_blocks);
-	bool hold_ms = READ_ONCE(at->given.hold_ms);
-	unsigned int nr = 2 * (mode + at->given.physical + at->given.offset +
-			       max_blocks + hold_ms + at->given.write_cache);
+	unsigned int nr = mode + at->given.physical + at->given.offset;
 	unsigned int sz = 0;
+#ifdef CONFIG_DM_ALIGN_PAD
+	bool max_blocks = READ_ONCE(at->given.max_blocks);
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
+	bool hold_ms = READ_ONCE(at->given.hold_ms);
+#endif
 
+#ifdef CONFIG_DM_ALIGN_PAD
+	nr += max_blocks;
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
+	nr += hold_ms + at->given.write_cache;
+#endif
 	DMEMIT("%s %llu", at->dev->name, (unsigned long long)at->start);
 	if (nr)
-		DMEMIT(" %u", nr);
+		DMEMIT(" %u", 2 * nr);
 	if (mode)
 		DMEMIT(" mode %s", align_mode_name(READ_ONCE(at->mode)));
 	if (at->given.physical)
 		DMEMIT(" physical_block_size %u", at->geometry.physical);
 	if (at->given.offset)
 		DMEMIT(" alignment_offset %u", at->geometry.offset);
+#ifdef CONFIG_DM_ALIGN_PAD
 	if (max_blocks)
 		DMEMIT(" max_blocks %u", READ_ONCE(at->engine.blocks.max));
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
 	if (hold_ms)
 		DMEMIT(" hold_ms %u", READ_ONCE(at->engine.held.hold_ms));
 	if (at->given.write_cache)
 		DMEMIT(" write_cache %s", at->given.write_cache_on ? "on" : "off");
+#endif
 }

@@ -5,21 +5,16 @@
  * Mode report counts the writes that cost a drive a read-modify-write; mode
  * pad turns them into writes of whole physical blocks; mode coalesce also
  * acknowledges their partial blocks early. This file is what device-mapper sees:
- * map, status, messages, suspend; table.c has its table lines.
+ * map, status, messages; table.c has its table lines, fixing.c what pad and coalesce
+ * need besides.
  */
-#include <linux/hdreg.h>
 #include <linux/module.h>
-#include <linux/nvme_ioctl.h>
 #include <linux/slab.h>
-#include <scsi/scsi.h>
-#include <scsi/scsi_ioctl.h>
-#include <scsi/sg.h>
 
 #include "account.h"
-#include "block.h"
 #include "compat.h"
-#include "gate.h"
-#include "lower.h"
+#include "fixing.h"
+#include "hold.h"
 #include "node.h"
 #include "table.h"
 
@@ -27,25 +22,16 @@ static void align_dtr(struct dm_target *ti)
 {
 	struct align_target *at = ti->private;
 
-	/* Removal does not wait for what postsuspend would have to wait for. */
-	if (at->engine.jobs.wq) {
-		gate_close(&at->gate);
-		engine_exit(at);
-		gate_exit(&at->gate);
-		bioset_exit(&at->joined);
-		bioset_exit(&at->pieces);
-	}
+	fixing_exit(at);
 	node_leave(at);
 	if (at->dev)
 		dm_put_device(ti, at->dev);
-	mutex_destroy(&at->change_lock);
 	kfree(at);
 }
 
 static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 {
-	struct align_args args = { .mode = ALIGN_REPORT,
-				   .hold_ms = ALIGN_DEFAULT_HOLD_MS };
+	struct align_args args = { .mode = ALIGN_REPORT };
 	struct dm_arg_set as = { .argc = argc, .argv = argv };
 	struct align_target *at;
 	unsigned long long start;
@@ -62,7 +48,6 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		return -ENOMEM;
 	}
 	at->ti = ti;
-	mutex_init(&at->change_lock);
 	ti->private = at;
 
 	ret = -EINVAL;
@@ -91,121 +76,27 @@ static int align_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 		goto bad;
 	at->mode = args.mode;
 	at->suggested = table_suggest_physical(at->dev->bdev);
-	if (!at->given.max_blocks)
-		args.max_blocks = ALIGN_DEFAULT_MEMORY / at->geometry.physical;
 
 	ti->error = "no memory for the target";
 	ret = node_join(at);
 	if (ret)
 		goto bad;
-	ret = bioset_init(&at->pieces, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
+	ret = fixing_init(at, &args);
 	if (ret)
 		goto bad;
-	ret = bioset_init(&at->joined, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
-	if (ret)
-		goto bad_pieces;
-	ret = engine_init(at, args.max_blocks);
-	if (ret)
-		goto bad_joined;
-	at->engine.held.hold_ms = args.hold_ms;
-	ret = gate_init(&at->gate);
-	if (ret)
-		goto bad_blocks;
 
 	ti->error = NULL;
 	ti->num_flush_bios = 1;
 	ti->num_discard_bios = 1;
 	ti->num_secure_erase_bios = 1;
 	ti->num_write_zeroes_bios = 1;
-	ti->flush_supported = at->given.write_cache_on ||
-			      at->mode == ALIGN_COALESCE;
 	ti->accounts_remapped_io = true;
 	ti->per_io_data_size = sizeof(struct align_io);
 	return 0;
 
-bad_blocks:
-	engine_exit(at);
-bad_joined:
-	bioset_exit(&at->joined);
-bad_pieces:
-	bioset_exit(&at->pieces);
 bad:
 	align_dtr(ti);
 	return ret;
-}
-
-/* Map a write, discard or write-zeroes that goes down as it came: count it. */
-static noinline int map_report(struct align_io *io)
-{
-	struct align_target *at = io->at;
-	const struct align_geometry *g = &at->geometry;
-	struct bio *bio = io->bio;
-	bool write = bio_op(bio) == REQ_OP_WRITE;
-	struct align_split split;
-	unsigned int i;
-
-	if (!write && !align_io_is_zeroes(io)) {
-		align_io_count(io, NULL, false);
-		return DM_MAPIO_REMAPPED;
-	}
-	align_split_write(g, bio->bi_iter.bi_sector, bio_sectors(bio), &split);
-	align_io_count(io, &split, write && align_over_limits(io));
-	if (write)
-		ledger_add(at->ledger, sent_block_bytes,
-			   align_blocks_bytes(g, split.first_block,
-					      split.last_block));
-	io->write.nr_touches = split.nr_touches;
-	for (i = 0; i < split.nr_touches; i++) {
-		io->write.touch[i].part = split.touch[i];
-		io->write.touch[i].how = RMW_DRIVE_REPORT;
-		io->write.touch[i].held = false;
-	}
-	return DM_MAPIO_REMAPPED;
-}
-
-/*
- * Whether a write goes down as it came in all modes: whole blocks, which the device
- * below takes as one request, and no block in memory that might be concerned. Most
- * writes are like that.
- */
-static bool map_whole(struct align_io *io, bool fixing)
-{
-	struct align_target *at = io->at;
-	const struct align_geometry *g = &at->geometry;
-	struct bio *bio = io->bio;
-	sector_t sector = bio->bi_iter.bi_sector;
-
-	if (bio_op(bio) != REQ_OP_WRITE ||
-	    !align_is_whole(g, sector, bio_sectors(bio)) ||
-	    (!align_surely_fits(at, bio) && align_over_limits(io)))
-		return false;
-	if (!fixing)
-		return true;
-	/* A block may wait for this, and only its sender would poll it. */
-	bio_clear_polled(bio);
-	return align_engine_is_quiet(io, align_block_of(g, sector),
-				     align_block_of(g, bio_end_sector(bio) - 1));
-}
-
-/* A write, discard or write-zeroes; also called again after the gate. */
-static int map_change(struct align_io *io)
-{
-	struct align_target *at = io->at;
-	bool fixing;
-
-	switch (gate_enter(&at->gate, io)) {
-	case -EAGAIN:
-		return align_again(io);
-	case -EINPROGRESS:
-		return DM_MAPIO_SUBMITTED;
-	}
-	fixing = READ_ONCE(at->mode) != ALIGN_REPORT &&
-		 at->geometry.physical > at->geometry.logical;
-	if (map_whole(io, fixing)) {
-		align_io_count_whole(io);
-		return DM_MAPIO_REMAPPED;
-	}
-	return fixing ? align_engine_map(io) : map_report(io);
 }
 
 static int align_map(struct dm_target *ti, struct bio *bio)
@@ -216,18 +107,14 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 	bio_set_dev(bio, at->dev->bdev);
 	bio->bi_iter.bi_sector = at->start +
 				 dm_target_offset(ti, bio->bi_iter.bi_sector);
+	io->at = at;
+	io->bio = bio;
 	io->change = false;
-	if (READ_ONCE(at->mode) != ALIGN_REPORT)
-		node_sees_cache(at->node);
+	hold_begin_io(io);
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		io->at = at;
-		io->bio = bio;
-		io->read.nr_pins = 0;
-		io->read.iter = bio->bi_iter;
-		if (READ_ONCE(at->engine.held.nr) ||
-		    atomic_read(&at->engine.blocks.nr_shown))
+		if (overlay_wants(io))
 			return overlay_map_read(io);
 		ledger_inc(at->ledger, reads);
 		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);
@@ -241,10 +128,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		 */
 		if (!at->index)
 			ledger_inc(at->ledger, flushes);
-		io->at = at;
-		io->bio = bio;
-		io->held_flush = false;
-		if (READ_ONCE(at->engine.held.nr))
+		if (hold_is_some(at))
 			return hold_map_flush(io);
 		return DM_MAPIO_REMAPPED;
 	case REQ_OP_DISCARD:
@@ -253,21 +137,14 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 		break;
 	default:
 		/* Zone operations; a zoned device is in mode report. */
-		io->held_flush = false;
 		return DM_MAPIO_REMAPPED;
 	}
 
-	io->at = at;
-	io->bio = bio;
 	io->write.start_ns = ktime_get_ns();
 	io->change = true;
-	io->write.entered = false;
 	io->write.counted = false;
-	io->write.awaited = false;
-	io->write.quiet = false;
-	io->write.in_range = false;
 	io->write.nr_touches = 0;
-	return map_change(io);
+	return fixing_map(io);
 }
 
 static int align_end_io(struct dm_target *ti, struct bio *bio,
@@ -276,90 +153,21 @@ static int align_end_io(struct dm_target *ti, struct bio *bio,
 	struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
 
 	if (!io->change) {
-		if (bio_op(bio) == REQ_OP_READ)
-			overlay_end_read(io, !*error);
-		else if (io->held_flush)
-			hold_end_flush(io->at);
+		hold_end_io(io, !*error);
 		return DM_ENDIO_DONE;
 	}
-	/* A range that went down in pieces has ended before. */
-	if (io->write.in_range)
-		blocks_end_range(io, !*error);
-	if (io->write.quiet &&
-	    quiet_leave(&io->at->engine.quiet, io->write.area))
-		blocks_end_quiet(io->at, io->write.area);
-	if (io->write.awaited) {
-		atomic_dec(&io->at->engine.delay.writes);
-		delay_hurry(&io->at->engine.delay);
-	}
+	fixing_end(io, !*error);
 	if (io->write.counted)
 		align_io_resolve(io);
-	if (io->write.entered)
-		gate_leave(&io->at->gate);
+	fixing_leave(io);
 	return DM_ENDIO_DONE;
-}
-
-/* Maps a bio that waited in front of the gate. */
-static void deferred_job(struct align_job *job)
-{
-	struct align_io *io = container_of(job, struct align_io, job);
-
-	if (map_change(io) == DM_MAPIO_REMAPPED)
-		dm_submit_bio_remap(io->bio, NULL);
-}
-
-/*
- * Returns when no write of the old mode is in flight and nothing is held: 0, or
- * the mode stays: -ERESTARTSYS if the caller was killed before, -EIO if what is
- * held cannot be written.
- */
-static int set_mode(struct align_target *at, enum align_mode mode)
-{
-	struct bio_list deferred = BIO_EMPTY_LIST;
-	struct bio *bio;
-	int ret;
-
-	ret = mutex_lock_killable(&at->change_lock);
-	if (ret)
-		return ret;
-	if (at->mode != mode) {
-		/* Before the gate is closed, so that writers need not wait. */
-		hold_stop(at, HOLD_STOPPED_MODE);
-		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
-		if (ret) {
-			hold_start(at, HOLD_STOPPED_MODE);
-			mutex_unlock(&at->change_lock);
-			return ret;
-		}
-		ret = gate_close_killable(&at->gate);
-		if (!ret) {
-			/* Writes in report do not end what is known. */
-			blocks_forget(at);
-			WRITE_ONCE(at->mode, mode);
-		}
-		hold_start(at, HOLD_STOPPED_MODE);
-		gate_open(&at->gate, &deferred);
-		/* Sending them may wait for the device; that is not for us. */
-		while ((bio = bio_list_pop(&deferred))) {
-			struct align_io *io = dm_per_bio_data(bio, sizeof(*io));
-
-			job_init(&io->job, deferred_job);
-			job_queue(&at->engine.jobs, &io->job);
-		}
-	}
-	mutex_unlock(&at->change_lock);
-	return ret;
 }
 
 /*
  * Messages:
  *   mode <report|pad|coalesce>
  *                       change the mode; returns when the change is complete
- *   hold_ms <ms>        change how long coalesce holds a block
- *   max_blocks <n>      change the ceiling
  *   reset_stats         store the ledger as the baseline
- *   flush               write what is held, forget what is known
- *   drop_failed         give up held blocks that could not be written
  */
 static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			 char *result, unsigned int maxlen)
@@ -367,7 +175,6 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 	struct align_target *at = ti->private;
 	const char *error = NULL;
 	enum align_mode mode;
-	unsigned int number;
 	int ret = 0;
 
 	if (argc == 2 && !strcasecmp(argv[0], "mode")) {
@@ -376,33 +183,13 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			error = table_refuse_mode(at, mode);
 		if (!error) {
 			WRITE_ONCE(at->given.mode, true);
-			ret = set_mode(at, mode);
-		}
-	} else if (argc == 2 && !strcasecmp(argv[0], "max_blocks")) {
-		error = table_parse_max_blocks(argv[1], &number);
-		if (!error) {
-			WRITE_ONCE(at->given.max_blocks, true);
-			blocks_set_max(at, number);
-		}
-	} else if (argc == 2 && !strcasecmp(argv[0], "hold_ms")) {
-		error = table_parse_hold_ms(argv[1], &number);
-		if (!error) {
-			WRITE_ONCE(at->given.hold_ms, true);
-			hold_set_ms(at, number);
+			ret = fixing_set_mode(at, mode);
 		}
 	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
 		ledger_reset(at->ledger);
-	} else if (argc == 1 && !strcasecmp(argv[0], "flush")) {
-		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
-		blocks_forget(at);
-	} else if (argc == 1 && !strcasecmp(argv[0], "drop_failed")) {
-		hold_drop_failed(at);
 	} else {
-		error = "must be mode|hold_ms|max_blocks <value> or reset_stats|flush|drop_failed";
+		ret = fixing_message(at, argc, argv, &error);
 	}
-	if (ret == -EIO)
-		DMERR("%s: message \"%s\": cannot write held blocks; drop_failed discards them",
-		      dm_device_name(at->node->md), argv[0]);
 	if (!error)
 		return ret;
 	DMERR("%s: message \"%.64s%s%.64s\": %s",
@@ -428,9 +215,12 @@ static void print_status(struct align_target *at, char *result,
 		DMEMIT(" alignment_offset:unknown");
 	else
 		DMEMIT(" alignment_offset:%u", at->geometry.offset);
-	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%llu epoch:%llu",
+#ifdef CONFIG_DM_ALIGN_PAD
+	DMEMIT(" max_blocks:%u blocks:%u memory_bytes:%llu",
 	       READ_ONCE(at->engine.blocks.max), atomic_read(&at->engine.blocks.nr),
-	       (u64)atomic64_read(&at->engine.blocks.bytes), epoch);
+	       (u64)atomic64_read(&at->engine.blocks.bytes));
+#endif
+	DMEMIT(" epoch:%llu", epoch);
 	for (i = 0; i < LEDGER_NR; i++)
 		DMEMIT(" %s:%llu", ledger_name(i), ledger_read(at->ledger, i));
 }
@@ -459,81 +249,26 @@ static void align_status(struct dm_target *ti, status_type_t type,
 			DMEMIT(",alignment_offset=unknown");
 		else
 			DMEMIT(",alignment_offset=%u", at->geometry.offset);
-		DMEMIT(",max_blocks=%u,hold_ms=%u,write_cache=%s;",
-		       READ_ONCE(at->engine.blocks.max),
+#ifdef CONFIG_DM_ALIGN_PAD
+		DMEMIT(",max_blocks=%u", READ_ONCE(at->engine.blocks.max));
+#endif
+#ifdef CONFIG_DM_ALIGN_COALESCE
+		DMEMIT(",hold_ms=%u,write_cache=%s",
 		       READ_ONCE(at->engine.held.hold_ms),
 		       at->given.write_cache_on ? "on" : "off");
+#endif
+		DMEMIT(";");
 		break;
 	}
 }
 
-/*
- * A device can be opened, and stacked upon, before its first table is resumed.
- * An opener that did that, or has a device open that gains a write cache by this
- * table, has looked already and sends no flushes.
- */
 static int align_preresume(struct dm_target *ti)
 {
 	struct align_target *at = ti->private;
 
 	node_go_live(at);
-	if (!node_is_flushed(at->node) &&
-	    READ_ONCE(at->mode) == ALIGN_COALESCE)
-		DMWARN("%s: coalesce holds nothing: device was open while it had no write cache",
-		       dm_device_name(at->node->md));
+	hold_preresume(at);
 	return 0;
-}
-
-static void align_resume(struct dm_target *ti)
-{
-	hold_thaw(ti->private);
-}
-
-/* The file system is frozen after this, and its last writes are still to come. */
-static void align_presuspend(struct dm_target *ti)
-{
-	hold_presuspend(ti->private);
-}
-
-static void align_presuspend_undo(struct dm_target *ti)
-{
-	hold_thaw(ti->private);
-}
-
-/*
- * dm has waited for every bio, and no bio ends before the engine's I/O for it.
- * What is held may still be on its way, or fail, and then it stays.
- */
-static void align_postsuspend(struct dm_target *ti)
-{
-	struct align_target *at = ti->private;
-
-	hold_postsuspend(at);
-	blocks_forget(at);
-}
-
-/*
- * Commands that ask or set something of a driver and touch no sector. All others
- * may: new ones, and SG_IO, whose own command its caller can change after a look.
- */
-static bool ioctl_spares_medium(unsigned int cmd)
-{
-	switch (cmd) {
-	case HDIO_GET_IDENTITY:
-	case NVME_IOCTL_ID:
-	case SCSI_IOCTL_GET_BUS_NUMBER:
-	case SCSI_IOCTL_GET_IDLUN:
-	case SCSI_IOCTL_PROBE_HOST:
-	case SG_EMULATED_HOST:
-	case SG_GET_RESERVED_SIZE:
-	case SG_GET_TIMEOUT:
-	case SG_GET_VERSION_NUM:
-	case SG_SET_RESERVED_SIZE:
-	case SG_SET_TIMEOUT:
-		return true;
-	default:
-		return false;
-	}
 }
 
 static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,
@@ -543,20 +278,11 @@ static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,
 	int ret;
 
 	*bdev = at->dev->bdev;
-	/*
-	 * Only the whole device passes ioctls of all kinds on, and in modes that
-	 * hold or read blocks only the harmless ones: a command that writes would
-	 * go behind the engine's back.
-	 */
-	if (READ_ONCE(at->mode) == ALIGN_REPORT ||
-	    ioctl_spares_medium(COMPAT_IOCTL_CMD))
-		return at->start || ti->len != bdev_nr_sectors(*bdev);
-	/* What device-mapper will refuse must cost nothing. */
-	if (!capable(CAP_SYS_RAWIO))
-		return 1;
-	ret = hold_settle_for_ioctl(at);
-	blocks_forget(at);
-	return ret ? ret : 1;
+	ret = fixing_take_ioctl(at, COMPAT_IOCTL_CMD);
+	if (ret)
+		return ret;
+	/* Only the whole device passes ioctls of all kinds on. */
+	return at->start || ti->len != bdev_nr_sectors(*bdev);
 }
 
 static int align_iterate_devices(struct dm_target *ti,
@@ -565,22 +291,6 @@ static int align_iterate_devices(struct dm_target *ti,
 	struct align_target *at = ti->private;
 
 	return fn(ti, at->dev, at->start, ti->len, data);
-}
-
-/*
- * The block layer cuts large write-zeroes at this limit, which must not be inside a
- * block.
- * A mode that is entered by a message comes too late for it: then the two parts
- * of a block complete each other.
- */
-static void limit_write_zeroes(const struct align_target *at,
-			       struct queue_limits *limits)
-{
-	const struct align_geometry *g = &at->geometry;
-	unsigned int sectors = limits->max_write_zeroes_sectors;
-
-	if (READ_ONCE(at->mode) != ALIGN_REPORT && g->physical > g->logical)
-		compat_limit_write_zeroes(limits, align_zeroes_limit(g, sectors));
 }
 
 /*
@@ -596,15 +306,7 @@ static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	struct align_target *at = ti->private;
 	const struct align_geometry *g = &at->geometry;
 
-	limit_write_zeroes(at, limits);
-	/*
-	 * The engine takes writes apart at logical blocks, so each of those had
-	 * better lie in one piece of memory. Report passes on what linear would.
-	 */
-	if (at->mode != ALIGN_REPORT && g->physical > g->logical)
-		limits->dma_alignment = max(limits->dma_alignment,
-					    limits->logical_block_size - 1);
-
+	fixing_io_hints(at, limits);
 	if (at->offset_unknown || (!at->given.physical && !at->given.offset))
 		return;
 	limits->io_min = round_up(limits->io_min, g->physical);
@@ -646,11 +348,13 @@ static struct target_type align_type = {
 	.dtr = align_dtr,
 	.map = align_map,
 	.end_io = align_end_io,
-	.presuspend = align_presuspend,
-	.presuspend_undo = align_presuspend_undo,
-	.postsuspend = align_postsuspend,
+#ifdef CONFIG_DM_ALIGN_PAD
+	.presuspend = fixing_presuspend,
+	.presuspend_undo = fixing_presuspend_undo,
+	.postsuspend = fixing_postsuspend,
+	.resume = fixing_resume,
+#endif
 	.preresume = align_preresume,
-	.resume = align_resume,
 	.status = align_status,
 	.message = align_message,
 	.prepare_ioctl = align_prepare_ioctl,

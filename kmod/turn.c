@@ -106,8 +106,9 @@
 #include <linux/jiffies.h>
 #include <linux/slab.h>
 
-#include "account.h"
 #include "block_state.h"
+#include "hold.h"
+#include "parts.h"
 
 /*
  * Blocks that a range leaves under one lock: each may settle what it holds, for which
@@ -704,14 +705,6 @@ static void block_let_through(struct align_block *block)
 	block_pass_queue(block);
 }
 
-/* Whether blocks stay in memory whose content is known. */
-static bool block_may_stay(const struct align_block *block)
-{
-	const struct align_held *held = &block->single.at->engine.held;
-
-	return !(READ_ONCE(held->stopped) & HOLD_STOPPED_SLEEP);
-}
-
 /* Keep a block for a while, as its content is known. Lock held. */
 static void block_stay(struct align_block *block)
 {
@@ -737,7 +730,7 @@ void block_end_turn(struct align_block *block)
 		.next = !list_empty(&block->next),
 		.waiting = block->waiting,
 		.held = block->held,
-		.valid = block->valid && block_may_stay(block),
+		.valid = block->valid && !READ_ONCE(blocks->asleep),
 	};
 	enum block_next step = block_after_turn(&facts);
 

@@ -11,7 +11,11 @@
 #include "account.h"
 #include "block_state.h"
 #include "compat.h"
+#include "cut.h"
+#include "fit.h"
+#include "hold.h"
 #include "lower.h"
+#include "parts.h"
 
 /*
  * Most pieces of a run that map sends itself: they are only queued until map
@@ -467,7 +471,7 @@ int align_engine_map(struct align_io *io)
 	span = shard_span(at, split.first_block, split.last_block);
 	w->span = span;
 	span_lock(at, &span, &flags);
-	w->drops = atomic_read(&at->engine.held.drops);
+	w->drops = hold_drops(at);
 	if (nowait) {
 		if (blocks_would_wait(at, bio_op(bio), split.first_block,
 				      split.last_block)) {

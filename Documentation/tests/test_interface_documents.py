@@ -130,13 +130,13 @@ def test_the_manual_explains_every_feature_argument():
 
 
 def test_the_manual_explains_every_message():
-    text = (KMOD / "target.c").read_text()
+    text = "".join((KMOD / name).read_text() for name in ("target.c", "fixing.c", "coalesce.c"))
     taken = set(re.findall(r"strcasecmp\(argv\[0\], \"(\w+)\"\)", text))
     assert taken and set(terms(section("Messages"))) == taken
 
 
 def test_the_manual_names_the_modes_that_the_target_has():
-    name = re.search(r"^static inline const char \*align_mode_name\(.*?^}", (KMOD / "decide.h").read_text(), re.M | re.S)[0]
+    name = re.search(r"^static inline const char \*align_mode_name\(.*?^}", (KMOD / "mode.h").read_text(), re.M | re.S)[0]
     modes = re.findall(r"return \"(\w+)\";", name)
     assert modes and [term for term in terms(section("Modes"))] == modes
 
@@ -154,7 +154,7 @@ def test_the_manual_shows_the_fields_of_each_tracepoint(event):
 def test_the_manual_numbers_classes_and_resolutions_as_the_source_does():
     text = section("Tracepoints")
     listed = re.findall(r"^ *(\d+) +``(\w+)``", text, re.MULTILINE)
-    source = [*enumerate(enum(KMOD / "geometry.h", "align_class")), *enumerate(enum(KMOD / "decide.h", "rmw_how"))]
+    source = [*enumerate(enum(KMOD / "geometry.h", "align_class")), *enumerate(enum(KMOD / "mode.h", "rmw_how"))]
     assert listed == [(str(number), name) for number, name in source]
 
 
@@ -173,7 +173,7 @@ def test_every_refusal_that_the_manual_quotes_is_in_the_source():
 
 
 def test_every_refusal_in_the_source_is_quoted_in_the_manual():
-    source = "".join((KMOD / file).read_text() for file in ("target.c", "table.c"))
+    source = "".join((KMOD / file).read_text() for file in ("target.c", "fixing.h", "hold.h", "coalesce.c", "table.c"))
     said = set(re.findall(r"(?:error =|return|no_\w+\[\] =|return \S+ \?)\s*\"([^\"]+)\"", source))
     said |= set(re.findall(r"return \"([^\"]+)\"", function_body(KMOD / "geometry.h", "align_geometry_init")))
     said |= set(re.findall(r"\{0, \d+, \"([^\"]+)\"\}", source))
@@ -197,9 +197,9 @@ def test_the_manual_explains_every_line_that_the_target_logs_by_itself():
     ("defaults.h", "ALIGN_KNOWN_MS", "Cached blocks", "{} ms"),
     ("defaults.h", "ALIGN_DEFAULT_HOLD_MS", "Feature arguments", "Default\n    {}."),
     ("defaults.h", "ALIGN_DEFAULT_HOLD_MS", "Holding", "hold_ms is {} by default"),
-    ("align.h", "ALIGN_MAX_HOLD_MS", "Feature arguments", "1 to {} milliseconds"),
+    ("table.h", "ALIGN_MAX_HOLD_MS", "Feature arguments", "1 to {} milliseconds"),
     ("delay.c", "DELAY_US", "Deciding late", "{} us at most"),
-    ("align.h", "ALIGN_SHARDS", "Locks", "{} shards"),
+    ("engine.h", "ALIGN_SHARDS", "Locks", "{} shards"),
 ])
 def test_figures_in_the_manual_are_those_in_force(file, name, title, said):
     value = re.search(rf"#define {name}\s+(\d+)", (KMOD / file).read_text())[1]
@@ -212,7 +212,7 @@ def test_seconds_in_the_manual_are_those_in_force():
                                      "to write held blocks for {} seconds"),
                                     ("notify.c", "NOTIFY_REBOOT_MS", "Suspend, reload, reboot",
                                      "waits {} seconds at most for all of them together"),
-                                    ("notify.c", "NOTIFY_SLEEP_MS", "Suspend, reload, reboot",
+                                    ("ending.c", "NOTIFY_SLEEP_MS", "Suspend, reload, reboot",
                                      "and the notifier waits {} seconds at most for all of them. From"),
                                     ("notify.c", "NOTIFY_REBOOT_QUIET_MS", "Suspend, reload, reboot", "waits {} second more")):
         value = int(re.search(rf"#define {name}\s+(\d+)", (KMOD / file).read_text())[1])

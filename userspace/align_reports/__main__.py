@@ -10,12 +10,21 @@ if not __package__:
 
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from align_reports import interrupt, output
+from align_reports import interrupt, needs, output
 
-PROGRAMS = ("verify", "compare", "live", "probe", "fleet", "conform")
+# Programs, and the commands that start them.
+PROGRAMS = {
+    "verify": "alignctl verify",
+    "compare": "alignctl verify --vs",
+    "live": "alignctl verify --live",
+    "probe": "alignctl probe",
+    "fleet": "alignctl fleet",
+    "conform": "alignctl conform --html",
+}
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")
+needs.rich(PROGRAMS[sys.argv[1]])
 program = importlib.import_module(f"align_reports.{sys.argv.pop(1)}.command")
 interrupt.catch()
 output.run("alignctl", program.main)

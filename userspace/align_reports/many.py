@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Common parts of programs of many replays: start, end, and progress."""
+"""Common parts of programs of many replays: start and end."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
 import shutil
@@ -14,14 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from rich.console import Console
-from rich.markup import escape
-from rich.status import Status
-
 from .document import text_of
-from .output import clock
 from .replays import Replays
-from .verify.command import TABLE_WIDTH, attempt, refused
+from .verify.command import attempt, refused
 
 USAGE = 2
 
@@ -52,18 +46,6 @@ class Program(Protocol):
 def machine() -> dict[str, str]:
     return {"date": datetime.now(UTC).isoformat(timespec="seconds"),
             "kernel": f"{platform.release()} on {platform.node()}"}
-
-
-def running(console: Console, what: str,
-            left_s: float | None) -> Status | contextlib.nullcontext[None]:
-    """Show on a terminal that `what` is in progress, with the time left if known."""
-    if not console.is_terminal:
-        return contextlib.nullcontext()
-    return console.status(escape(what) + (f", {clock(left_s)} left" if left_s is not None else ""))
-
-
-def wide() -> Console:
-    return Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
 
 
 def carry_out(verb: str, html: Path | None, inputs: list[str], forced: list[str], dry_run: bool, as_json: bool,

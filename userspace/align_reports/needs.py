@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The message for a missing Python library."""
+"""What is done without a Python library."""
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 
+from .exit_status import IO
 
-def rich(program: str) -> str:
-    return (f"{program}: needs the Python library rich, which {sys.executable} does not have: "
-            "apt-get install python3-rich installs it for the system's Python; if python3 is another "
-            "one, put /usr/bin first in PATH")
+
+def rich(program: str) -> None:
+    """Exit with a message if the library rich is missing, before minutes of runs in vain; load nothing of it."""
+    if importlib.util.find_spec("rich"):
+        return
+    print(f"{program}: needs the Python library rich, which {sys.executable} does not have: "
+          "apt-get install python3-rich installs it for the system's Python; if python3 is another "
+          "one, put /usr/bin first in PATH", file=sys.stderr)
+    sys.exit(IO)

@@ -20,7 +20,7 @@ BARRIERS = {
     # Nor do who ends such a write and who makes the area busy.
     "quiet-leave-mb": [("quiet.c", "\tsmp_mb();\n\treturn quiet_is_over", "\treturn quiet_is_over")],
     # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
-    "parts-relaxed": [("account.c", "if (atomic_dec_and_test(&io->write.parts))",
+    "parts-relaxed": [("parts.c", "if (atomic_dec_and_test(&io->write.parts))",
                        "if (!atomic_add_return_relaxed(-1, &io->write.parts))")],
     # Whoever ends the last piece of a run sees the errors of the others.
     "pieces-relaxed": [("write.c", "if (!atomic_dec_and_test(&io->write.pieces))",

@@ -5,6 +5,7 @@
  */
 #include "align.h"
 #include "block_state.h"
+#include "hold.h"
 #include "gate.h"
 #include "litmus.h"
 #include "node.h"

@@ -2,6 +2,7 @@
 """Builds of the simulation, with a change of the engine or without, and their runs."""
 
 import functools
+import json
 import os
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from lab import kept
 from lab.pace import patience
+from lab.plugins import extent
 from sim.faults import FAULTS
 
 HERE = Path(__file__).resolve().parent
@@ -87,3 +89,32 @@ def build_with_changes(built, linux, folder, changes, *variables):
 def build_with_fault(built, linux, folder, fault, *variables):
     """Return the folder of a build of the engine with a deliberate fault."""
     return build_with_changes(built, linux, folder, FAULTS[fault], *variables)
+
+
+class _Unexpected(Exception):
+    """Results that are not kept."""
+
+
+def runs_with_changes(built, linux, folder, changes, runs, expected, *variables):
+    """Return the status and the output of each run of the engine with changes.
+
+    runs: (program, option...); expected(results): whether all runs have ended as they should. Programs and options decide
+    all that happens there, so what was expected is kept for runs of the tests on the same sources, but for make check-all.
+    """
+    def run():
+        out = build_with_changes(built, linux, folder, changes, *variables)
+        return [sim(out, *options, program=program) for program, *options in runs]
+
+    def make(scratch):
+        results = run()
+        if not expected(results):
+            raise _Unexpected(results)
+        (scratch / "results").write_text(json.dumps(results))
+
+    if extent.everything():
+        return run()
+    try:
+        kept_in = kept.result("simulated", kept.digest(sources(), str(linux), repr((changes, runs, variables))), make)
+    except _Unexpected as unexpected:
+        return unexpected.args[0]
+    return json.loads((kept_in / "results").read_text())

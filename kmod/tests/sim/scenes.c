@@ -8,6 +8,7 @@
 #include <linux/suspend.h>
 
 #include "block_state.h"
+#include "hold.h"
 #include "media.h"
 #include "scenes.h"
 #include "stage.h"

@@ -6,6 +6,7 @@
 #include <linux/reboot.h>
 
 #include "block_state.h"
+#include "hold.h"
 #include "scenes.h"
 #include "shard.h"
 #include "stage.h"

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from lab.linux import layers
 from lab.paths import REPO
 from sim.programs import KMOD
 
@@ -45,8 +46,14 @@ def test_a_call_that_goes_up_is_seen(objects, tmp_path, monkeypatch):
 
 
 def test_each_file_of_the_target_has_a_floor():
-    made = re.search(r"^dm-align-y := ((?:.*\\\n)*.*)$", (KMOD / "Kbuild").read_text(), re.M)[1]
-    assert sorted(re.findall(r"\b(\w+)\.o\b", made)) == sorted(FLOOR)
+    assert sorted(layers.objects()) == sorted(FLOOR)
+
+
+def test_the_source_map_has_the_files_of_each_layer():
+    table = (REPO / "Documentation/source-map.rst").read_text().partition("\nLayers: ")[2].partition("\nTests: ")[0]
+    rows = dict(re.findall(r"^   \* - (\w+)\n     - (.*(?:\n       .*)*)", table, re.M))
+    assert {name: sorted(files.split()) for name, files in rows.items() if name != "layer"} == \
+        {layer: sorted(layers.added(layer)) for layer in layers.LAYERS}
 
 
 def test_only_the_turns_write_the_state_of_a_block():

@@ -84,7 +84,7 @@ def test_a_wrong_rule_of_the_forecast_shows(compared, linux, tmp_path, fault):
 def test_an_engine_that_counts_otherwise_shows(compared, linux, tmp_path, fault):
     out = build_with_changes(compared, linux, tmp_path, OF_THE_ENGINE[fault], "forecast")
     # A touch must come in the while for which a block is known too long.
-    status, output = forecast(out, "--seed", FIRST, "--traces", 3 * FEW if fault == "known-longer" else FEW)
+    status, output = forecast(out, "--seed", FIRST, "--traces", 4 * FEW if fault == "known-longer" else FEW)
     assert status == VIOLATION, output[-500:]
 
 

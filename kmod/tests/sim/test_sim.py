@@ -11,19 +11,21 @@ import shutil
 
 import pytest
 
+from lab import kept
+from lab.linux import layers
 from lab.plugins import extent
+from sim import programs
 from sim.faults import BY_PRIORITY, FAULTS, FOCUS, SCENES
 from sim.programs import (
     CLEAN,
     HERE,
-    KMOD,
     USAGE,
+    VIOLATION,
     build,
-    build_with_changes,
-    build_with_fault,
     change,
     copy_of_the_code,
     make,
+    runs_with_changes,
     sim,
 )
 
@@ -70,9 +72,10 @@ def test_a_life_goes_its_way_without_a_bad_access(tmp_path, linux):
 
 @pytest.mark.parametrize("fault", sorted(FAULTS))
 def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault):
-    out = build_with_fault(built, linux, tmp_path, fault)
-    status, output = sim(out, "--seed", 1, "--lives", 2000, "--focus", FOCUS.get(fault, "none"),
-                         "--strategy", "pct" if fault in BY_PRIORITY else "random")
+    run = ("sim", "--seed", 1, "--lives", 2000, "--focus", FOCUS.get(fault, "none"),
+           "--strategy", "pct" if fault in BY_PRIORITY else "random")
+    (status, output), = runs_with_changes(built, linux, tmp_path, FAULTS[fault], [run],
+                                          lambda results: results[0][0] not in (CLEAN, USAGE))
     assert status not in (CLEAN, USAGE), output[-500:]
 
 
@@ -103,10 +106,29 @@ def test_a_block_is_torn_in_each_way(built):
 @pytest.mark.parametrize("scene", [scene if scene in ("times", "late reboot") else extent.only_all("two scenes fail", scene)
                                    for scene in SCENES])
 def test_a_scene_fails_where_its_thing_is_broken(built, linux, tmp_path, scene):
-    out = build_with_changes(built, linux, tmp_path, [SCENES[scene]])
     # All that is held must have been written between two steps of a removal.
     often = ["--lives", 600, "--strategy", "pct"] if scene == "removal" else ["--lives", 40]
-    assert sim(out, "--seed", 1, "--focus", "scenes", *often)[0] == 1
+    run = ("sim", "--seed", 1, "--focus", "scenes", *often)
+    (status, _), = runs_with_changes(built, linux, tmp_path, [SCENES[scene]], [run],
+                                     lambda results: results[0][0] == VIOLATION)
+    assert status == VIOLATION
+
+
+def test_a_fault_that_was_found_is_not_searched_again_and_one_that_was_not_is(monkeypatch, tmp_path):
+    made, statuses = [], [CLEAN, VIOLATION, VIOLATION, VIOLATION]
+    monkeypatch.setattr(kept, "CACHE", tmp_path)
+    monkeypatch.setattr(programs, "build_with_changes", lambda *_: made.append("built"))
+    monkeypatch.setattr(programs, "sim", lambda *_, **__: (statuses.pop(0), "told"))
+
+    def found(changes, everything=False):
+        monkeypatch.setattr(extent, "everything", lambda: everything)
+        return runs_with_changes(None, "linux", tmp_path, changes, [("sim", "--seed", 1)],
+                                 lambda results: results[0][0] == VIOLATION)[0][0]
+    assert (found("one"), len(made)) == (CLEAN, 1)
+    assert (found("one"), len(made)) == (VIOLATION, 2)
+    assert (found("one"), len(made)) == (VIOLATION, 2)
+    assert (found("another"), len(made)) == (VIOLATION, 3)
+    assert (found("one", everything=True), len(made)) == (VIOLATION, 4)
 
 
 def test_each_scene_has_its_fault():
@@ -125,8 +147,7 @@ def test_a_call_that_the_shim_lacks_ends_the_build_and_says_where_it_belongs(bui
 
 def test_all_of_the_target_is_simulated_but_what_is_named(linux):
     built = re.search(r"^ENGINE = (.*)$", (HERE / "Makefile").read_text(), re.M)[1].split()
-    objects = re.findall(r"\b(\w+)\.o\b", re.search(r"^dm-align-y := ((?:.*\\\n)*.*)$", (KMOD / "Kbuild").read_text(), re.M)[1])
-    assert set(objects) - set(built) == {"trace"}
+    assert set(layers.objects()) - set(built) == {"trace"}
 
 
 def test_what_is_said_of_faults_is_of_faults_that_there_are():

@@ -11,7 +11,7 @@ import pytest
 
 from lab.plugins import extent
 from sim.barriers import BARRIERS, IN_LITMUS, IN_LIVES, NOT_FOUND
-from sim.programs import CLEAN, USAGE, VIOLATION, build_once, build_with_changes, sim
+from sim.programs import CLEAN, USAGE, VIOLATION, build_once, build_with_changes, runs_with_changes, sim
 
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 LIVES = 300
@@ -33,7 +33,11 @@ def weak(tmp_path_factory, linux):
 
 def litmus(out, runs, *name):
     """Return, by name of the litmus test, the words of its line; of all tests, or of the one that is named."""
-    status, output = sim(out, FIRST, runs, *name, program="sim-litmus")
+    return lines(*sim(out, FIRST, runs, *name, program="sim-litmus"))
+
+
+def lines(status, output):
+    """Return the same of a run's status and output."""
     assert status == CLEAN, output
     return {words["name"]: words for words in map(LINE.fullmatch, output.splitlines())}
 
@@ -86,18 +90,14 @@ def test_memory_is_as_weak_as_it_says(table):
     assert left_out and not any(int(table[name]["seen"]) for name in left_out)
 
 
-def without(barrier, weak, linux, folder):
-    """Return the folder of a build without a barrier."""
-    return build_with_changes(weak, linux, folder, BARRIERS[barrier], "WEAK=1")
-
-
 @pytest.mark.parametrize("barrier", sorted(IN_LITMUS))
 def test_a_missing_barrier_shows_in_a_litmus_test(weak, linux, tmp_path, barrier):
-    out = without(barrier, weak, linux, tmp_path)
-    for name in IN_LITMUS[barrier]:
-        shown = litmus(out, 3 * RUNS, name)[name]
-        assert shown["verdict"] == "Never" and int(shown["seen"])
-    table = litmus(out, FEW_RUNS)
+    runs = [("sim-litmus", FIRST, 3 * RUNS, name) for name in IN_LITMUS[barrier]]
+    *shown, table = (lines(*result) for result in runs_with_changes(
+        weak, linux, tmp_path, BARRIERS[barrier], [*runs, ("sim-litmus", FIRST, FEW_RUNS)],
+        lambda results: all(status == CLEAN for status, _ in results), "WEAK=1"))
+    for name, found in zip(IN_LITMUS[barrier], shown, strict=True):
+        assert found[name]["verdict"] == "Never" and int(found[name]["seen"])
     assert {name for name, words in table.items() if words["verdict"] == "Never" and int(words["seen"])} <= {*IN_LITMUS[barrier]}
 
 
@@ -110,14 +110,15 @@ def test_a_litmus_test_is_run_alone_and_another_name_is_told(weak):
 @pytest.mark.parametrize("barrier", sorted(IN_LIVES))
 def test_a_missing_barrier_shows_in_lives(weak, linux, tmp_path, barrier):
     lives, focus = IN_LIVES[barrier]
-    out = without(barrier, weak, linux, tmp_path)
-    status, output = sim(out, "--seed", 1, "--lives", lives, "--focus", focus, program="sim-weak")
+    run = ("sim-weak", "--seed", 1, "--lives", lives, "--focus", focus)
+    (status, output), = runs_with_changes(weak, linux, tmp_path, BARRIERS[barrier], [run],
+                                          lambda results: results[0][0] == VIOLATION, "WEAK=1")
     assert status == VIOLATION, output[-500:]
 
 
 @pytest.mark.parametrize("barrier", [extent.only_all("found barriers are built", name) for name in sorted(NOT_FOUND)])
 def test_a_barrier_that_is_not_missed_is_one_of_the_engine(weak, linux, tmp_path, barrier):
-    without(barrier, weak, linux, tmp_path)
+    build_with_changes(weak, linux, tmp_path, BARRIERS[barrier], "WEAK=1")
 
 
 def test_each_barrier_is_found_or_not():

@@ -14,11 +14,13 @@ import argparse
 import contextlib
 import os
 import platform
+import queue
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -42,8 +44,9 @@ from .runner import Runner
 FINE, UNMET, BROKEN = 0, 1, 2
 FILES = ("bench.json", "bench.html", "bench.txt")
 TABLE_WIDTH = 200
-# Writes in a run that counts instructions, and seconds of such a run: quick, full.
+# Writes in a run that counts instructions, runs of each arm, and seconds of such a run: quick, full.
 OVERHEAD_WRITES = (5000, 20000)
+OVERHEAD_RUNS = (overhead.FEWEST_RUNS, 9)
 OVERHEAD_RUN_S = (1.5, 2.5)
 # Requests in a run of alignctl replay or of fio, rounds of both, and seconds of a run.
 DUEL_REQUESTS = (20000, 60000)
@@ -55,12 +58,12 @@ RECORDING_WRITES = (100_000, 200_000)
 RECORDING_ROUNDS = (1, 3)
 RECORDING_RUN_S = (10, 20)
 # Rounds of all arms that count writes a second, and seconds of a boot with many processors.
-RATES_ROUNDS = {rates.JOBS.row: (7, 15), rates.MIXED.row: (3, 9)}
+RATES_ROUNDS = {rates.JOBS.row: (5, 15), rates.MIXED.row: (3, 9)}
 RATES_BOOT_S = 30
 # Devices that do nothing: for their memory; for their time, with rounds of all arms. Seconds for each.
 IDLE_DEVICES = (200, 500)
 MADE_DEVICES = (50, 1000)
-MADE_ROUNDS = (5, 3)
+MADE_ROUNDS = (3, 3)
 IDLE_DEVICE_S = 0.1
 # Requests of the long recording.
 OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
@@ -78,8 +81,9 @@ def arguments(argv: list[str]) -> argparse.Namespace:
                         help="repetitions, of which the median counts (default: 3; --quick: 1)")
     parser.add_argument("--budget", type=float, metavar="MINUTES",
                         help="begin no repetition that will not end in this time")
-    parser.add_argument("--overhead-runs", type=int, default=overhead.FEWEST_RUNS, metavar="N",
-                        help="runs of each arm that count instructions (default: %(default)s)")
+    parser.add_argument("--overhead-runs", type=int, metavar="N",
+                        help=f"runs of each arm that count instructions (default: {OVERHEAD_RUNS[1]}; "
+                             f"--quick: {OVERHEAD_RUNS[0]})")
     parser.add_argument("--before", type=Path, metavar="KO",
                         help="an older dm-align.ko for the same kernel, which the row one-percent compares with")
     parser.add_argument("--out", type=Path, default=OUT / "bench", metavar="DIR",
@@ -91,6 +95,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     given.rows = tuple(name for name in ROWS
                        if name in (given.only or (QUICK_ROWS if given.quick else ROWS)))
     given.repeat = given.repeat or (1 if given.quick else 3)
+    given.overhead_runs = given.overhead_runs or OVERHEAD_RUNS[0 if given.quick else 1]
     return given
 
 
@@ -193,7 +198,9 @@ class Bench:
             if load is rates.MIXED and self._given.before:
                 yield partial(self.count_writes, load, self._given.before, self.record.before, f"{load.row}-before")
         if any(row.idle for row in rows):
-            yield from (partial(self.weigh_idle, possible) for possible in reversed(idle.POSSIBLE))
+            # The figure is that of most processors.
+            weighed = idle.POSSIBLE[-1:] if self._given.quick and not self._given.only else idle.POSSIBLE
+            yield from (partial(self.weigh_idle, possible) for possible in reversed(weighed))
         if any(row.made for row in rows):
             yield self.time_devices
 
@@ -328,9 +335,7 @@ class Bench:
                 break
             self.repetition(repeat, steps, progress)
         # They do not depend on one another, nor on how busy the machine is.
-        with ThreadPoolExecutor(os.cpu_count()) as guests:
-            for made in [guests.submit(measure) for measure in self.counted(rows)]:
-                made.result()
+        side_by_side(self.counted(rows), os.cpu_count() or 1)
         if any(row.duel for row in rows):
             self.against_fio()
         if any(row.open_loop for row in rows):
@@ -342,6 +347,35 @@ class Bench:
             f"{spent.steal_share:.1%}, load {host_load():.1f} at the end; repeated raw runs differ "
             f"by {raw_spread(self.record)}")
         self.record.machine["wall time"] = f"{clock(time.monotonic() - self._began)} minutes"
+
+
+def side_by_side(measures: Iterable[Callable[[], None]], most: int) -> None:
+    """Call functions, `most` of them at once; raise the first exception of one, when all have ended.
+
+    In daemon threads, so that a benchmark that is interrupted ends at once.
+    """
+    waiting: queue.SimpleQueue[tuple[Callable[[], None], Future[None]]] = queue.SimpleQueue()
+    results = []
+    for measure in measures:
+        results.append(Future[None]())
+        waiting.put((measure, results[-1]))
+
+    def work() -> None:
+        while True:
+            try:
+                measure, result = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                result.set_result(measure())
+            except BaseException as error:
+                result.set_exception(error)
+
+    for _ in range(min(most, len(results))):
+        threading.Thread(target=work, daemon=True).start()
+    errors = [result.exception() for result in results]
+    for error in filter(None, errors):
+        raise error
 
 
 def raw_spread(record: Record) -> str:

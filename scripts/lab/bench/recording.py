@@ -29,6 +29,8 @@ OUTPUT = f"{FOLDER}/trace"
 # KiB for the events of record --requests, which has three of each write.
 REQUESTS_BUFFER = 65536
 ENGINE = "psync"
+# The share of a run's writes that a run of the first round has.
+FIRST_SHARE = 10
 # Of x86_64, as /proc/PID/syscall has it.
 CLOCK_NANOSLEEP = "230 "
 # Runs in the guest: a recorder around a load. The recorder has begun when a file has a text, or if that
@@ -100,12 +102,13 @@ class Recording:
         self._guest.run("sh", "-c", "mountpoint -q /sys/kernel/debug || "
                                     "mount -t debugfs debugfs /sys/kernel/debug")
 
-    def run(self, recorder: str) -> Recorded:
+    def run(self, recorder: str, writes: int | None = None) -> Recorded:
+        """Make one run. writes: their number, where not that of all runs."""
         self._guest.run("sh", "-c", f"rm -rf {FOLDER}; mkdir {FOLDER}")
         document = self._guest.json(
             "python3", "-c", AROUND, *map(json.dumps, (
                 self._commands[recorder], self._begun[recorder],
-                fio_command(DISK, ENGINE, self._writes))), timeout=600)
+                fio_command(DISK, ENGINE, writes or self._writes))), timeout=600)
         if document["status"]:
             raise ValueError(f"{recorder}: status {document['status']}: {document['said'].strip()}")
         job = document["load"]["jobs"][0]["write"]
@@ -132,11 +135,12 @@ class Recording:
         return sum(line.startswith("Q W") for line in dumped.splitlines())
 
     def measure(self, rounds: int, progress: Callable[[int, int], None]) -> list[Recorded]:
-        """Run each recorder in turn; return the results. The first round, which fills caches, is dropped."""
+        """Run each recorder in turn; return the results. The first round, which fills caches, is short, and is dropped."""
         total, results = (rounds + 1) * len(RECORDERS), []
         for number in range(total):
-            result = self.run(RECORDERS[number % len(RECORDERS)])
-            if number >= len(RECORDERS):
+            first = number < len(RECORDERS)
+            result = self.run(RECORDERS[number % len(RECORDERS)], max(self._writes // FIRST_SHARE, 1) if first else None)
+            if not first:
                 results.append(result)
             progress(number + 1, total)
         return results

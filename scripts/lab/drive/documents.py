@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from align_reports.verify.command import TABLE_WIDTH
+from align_reports.progress import TABLE_WIDTH
 
 from ..paths import REPO
 

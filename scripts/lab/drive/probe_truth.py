@@ -16,12 +16,12 @@ from typing import Any
 
 from rich.table import Table
 
-from align_reports.many import wide
 from align_reports.probe.found import Found, Task
 from align_reports.probe.methods import METHODS
 from align_reports.probe.positions import Deltas, Pair
 from align_reports.probe.rotation import FullStroke, Rotation, TrackToTrack
 from align_reports.probe.target import Request, Target
+from align_reports.progress import wide
 
 from . import documents
 from .target import ClockTarget

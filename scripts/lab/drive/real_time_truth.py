@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from rich.table import Table
 
-from align_reports.many import wide
 from align_reports.probe import block_size
+from align_reports.progress import wide
 
 from . import documents
 from .block_size_truth import AREA, PENALTY, PROFILES, SIZE, Truth

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from . import kernels, modules
+from . import kernels, layers, modules
 
 GCC = ("W=1", "KCFLAGS=-Werror")
 # C=2 checks up-to-date files, too. Without -Wsparse-error, make succeeds despite sparse's warnings.
@@ -25,10 +25,11 @@ def compile_with(series, arguments, name, **where):
 def module(series):
     """The module for the guests of a series: the build without warnings that the tests look at, so that there is one build
     of it; where gcc warns, a plain one, so that the warnings fail their own test only."""
+    layer = layers.arguments(layers.wanted())
     try:
-        return compile_with(series, GCC, "gcc") / "dm-align.ko"
+        return compile_with(series, (*GCC, *layer), "-".join(["gcc", *layer]).replace("=", "-")) / "dm-align.ko"
     except modules.BuildFailed:
-        return modules.build_for(kernels.release(series))[0] / "dm-align.ko"
+        return modules.build_for(kernels.release(series), layer)[0] / "dm-align.ko"
 
 
 def made_by_clang(module):

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the series has to pass, each by the kernel's own means. A check returns its findings, none if all is well.
+"""What each series has to pass, each by the kernel's own means. A check returns its findings, none if all is well.
 
-The checks share one kernel tree: the files that `git am` makes of the series, and links to everything else of the unpacked
-source, which stays as it is. Builds leave their objects in folders of their own.
+The checks share one kernel tree: the files that `git am` makes of a series behind those before, and links to everything else
+of the unpacked source, which stays as it is. Builds leave their objects in folders of their own. A check takes the layer of the
+series and its files.
 """
 
 import os
@@ -11,12 +12,11 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from ..paths import REPO
+from ..linux import kernels
 from . import derive, patches, series
 from .series import SCRATCH, git
 
 TREE = SCRATCH / "tree"
-NEW = tuple(name for patch in patches.PATCHES for name in patch.files)
 # A small kernel with everything that the target's conditions ask for. The rest is off.
 CONFIG = """\
 CONFIG_MODULES=y
@@ -62,36 +62,63 @@ def overlay(source, tree, inside="."):
             here.symlink_to(path)
 
 
-def apply(files):
-    """Apply the series to the kernel's own files, and complete the tree."""
-    source = series.base(TREE)
+def names(layer):
+    """Return the files that are new in the tree behind the series of a layer."""
+    return sorted({name for each in patches.SERIES[:index(layer) + 1] for patch in each.patches for name in patch.files})
+
+
+def index(layer):
+    return [each.layer for each in patches.SERIES].index(layer)
+
+
+def apply(layer, files):
+    """Apply a series to the kernel's own files, or to the tree of the series before, and complete the tree."""
+    source = series.base(TREE) if not index(layer) else kernels.fetch_source(derive.SERIES)
     done = subprocess.run(["git", "-C", TREE, "am", "--quiet", *files[1:]], capture_output=True, text=True,
                           env={**os.environ, **series.ISOLATED})
     if done.returncode:
         return (done.stderr + done.stdout).splitlines()
-    applied, meant = (git(folder, "rev-parse", "HEAD^{tree}") for folder in (TREE, SCRATCH / "series"))
-    for name in COPIED:
-        shutil.copytree(source / name, TREE / name)
-    overlay(source, TREE)
-    return [] if applied == meant else ["the applied series makes another tree than the commits that it was made of"]
+    applied, meant = git(TREE, "rev-parse", "HEAD^{tree}"), git(SCRATCH / "series", "rev-parse", f"{layer}^{{tree}}")
+    if not index(layer):
+        for name in COPIED:
+            shutil.copytree(source / name, TREE / name)
+        overlay(source, TREE)
+    findings = [] if applied == meant else ["the applied series makes another tree than the commits that it was made of"]
+    return findings + (whole() if is_last(layer) else [])
 
 
-def checkpatch(files):
+def is_last(layer):
+    return index(layer) == len(patches.SERIES) - 1
+
+
+def whole():
+    """Compare the driver behind all series with the files as one series would have them."""
+    edits = [edit for each in patches.SERIES for patch in each.patches for edit in patch.edits]
+    new = {name: series.edited(text, name, edits) for name, text in derive.files(derive.answers()).items()}
+    here = {str(path.relative_to(TREE)) for path in (TREE / derive.DRIVER).rglob("*") if path.is_file() and not path.is_symlink()}
+    findings = [f"{name} is there behind all series, and not in the target" for name in sorted(here - set(new))]
+    return findings + [f"{name} is not what the target has" for name, text in new.items()
+                       if not (TREE / name).exists() or (TREE / name).read_text() != text]
+
+
+def checkpatch(layer, files):
     """Run checkpatch --strict on each patch."""
     findings = []
     for path in files[1:]:
         done = subprocess.run(["scripts/checkpatch.pl", "--strict", "--terse", "--show-types", "--no-summary", path], cwd=TREE,
                               env=DEBIANS, capture_output=True, text=True)
-        findings += (done.stdout + done.stderr).splitlines()
+        # The entry has the driver's folder since the first series, as get_maintainer.pl sees for each new file.
+        findings += [line for line in (done.stdout + done.stderr).splitlines()
+                     if not index(layer) or "FILE_PATH_CHANGES" not in line]
         if done.returncode and not done.stdout:
             findings.append(f"{path.name}: checkpatch ended with status {done.returncode}")
     return findings
 
 
-def maintainers(files):
+def maintainers(layer, files):
     """Ask get_maintainer for the entry of new files, one in each place."""
     findings = []
-    for name in {Path(name).parent: name for name in NEW}.values():
+    for name in {Path(name).parent: name for name in names(layer)}.values():
         done = subprocess.run(["scripts/get_maintainer.pl", "--no-git", "--no-git-fallback", "--rolestats", "-f", name], cwd=TREE,
                               capture_output=True, text=True)
         if f"(maintainer:{series.ENTRY})" not in done.stdout or derive.LIST not in done.stdout:
@@ -105,7 +132,7 @@ def kernel_make(arch, output, *arguments, **options):
                           stderr=subprocess.STDOUT, text=True, **options)
 
 
-def build(arch, target):
+def build(layer, arch, target):
     """Build drivers/md with W=1 -Werror; `target` is "m" or "y". Return findings. Builds for the same machine share a folder:
     what does not depend on `target` is compiled once."""
     name = f"{arch}, {'module' if target == 'm' else 'built in'}"
@@ -122,13 +149,13 @@ def build(arch, target):
     done = kernel_make(arch, output, f"-j{os.cpu_count()}", "W=1", "KCFLAGS=-Werror", "drivers/md/")
     if done.returncode or "warning:" in done.stdout:
         return [f"{name}: {line}" for line in done.stdout.splitlines()]
-    return [f"{name}: {finding}" for finding in symbols(output, target)]
+    return [f"{name}: {finding}" for finding in symbols(layer, output, target)]
 
 
-def symbols(output, target):
+def symbols(layer, output, target):
     """Check what a build of drivers/md has made: all objects, in built-in.a or as modules, and no helper of libgcc."""
     driver = output / derive.DRIVER
-    wanted = {Path(name).with_suffix(".o") for name in NEW if name.endswith(".c")}
+    wanted = {Path(name).with_suffix(".o") for name in names(layer) if name.endswith(".c")}
     findings = [f"{name} was not built" for name in sorted(wanted) if not (output / name).exists()]
     archive = run("ar", "t", output / "drivers/md/built-in.a").split()
     inside = {name for name in wanted if any(member.endswith(f"{Path(*name.parts[2:])}") for member in archive)}
@@ -150,12 +177,12 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def builds(files):
+def builds(layer, files):
     """Build drivers/md as module and built in, for x86_64 and i386."""
-    return [finding for arch in ("x86_64", "i386") for target in ("m", "y") for finding in build(arch, target)]
+    return [finding for arch in ("x86_64", "i386") for target in ("m", "y") for finding in build(layer, arch, target)]
 
 
-def docs(files):
+def docs(layer, files):
     """Make the documents beside the manual, and look for warnings about it."""
     output = SCRATCH / "docs"
     output.mkdir(parents=True, exist_ok=True)
@@ -171,7 +198,7 @@ def docs(files):
     return findings
 
 
-def abi(files):
+def abi(layer, files):
     """Parse the description of the files in sysfs with the kernel's own parser, which has to find each of them."""
     tool = ["tools/docs/get_abi.py", "--dir", "Documentation/ABI"]
     done = subprocess.run([*tool, "validate"], cwd=TREE, env=DEBIANS, capture_output=True, text=True)
@@ -179,13 +206,13 @@ def abi(files):
     findings = [line for line in (done.stdout + done.stderr).splitlines() if name in line or "/align/" in line]
     if done.returncode:
         findings += done.stderr.splitlines()[-5:]
-    described = set(re.findall(r"^What:\t+(\S+)$", (REPO / derive.ABI).read_text(), re.M))
+    described = set(re.findall(r"^What:\t+(\S+)$", (TREE / derive.ABI).read_text(), re.M))
     found = subprocess.run([*tool, "search", "/sys/block/dm-<num>/align/"], cwd=TREE, env=DEBIANS, capture_output=True,
                            text=True).stdout
     return findings + [f"get_abi.py does not find {what}" for what in sorted(described) if what not in found]
 
 
-def kunit(files):
+def kunit(layer, files):
     """Run the suites in User Mode Linux, the target built in, as a developer would, but with the two CPUs that one case wants."""
     done = subprocess.run(["tools/testing/kunit/kunit.py", "run", "--arch=um", f"--build_dir={SCRATCH / 'um'}",
                            f"--kunitconfig={derive.DRIVER}", "--kconfig_add=CONFIG_SMP=y",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The patch series: commits in a repository that has, of the kernel, only the files that the series changes."""
+"""The patch series, one behind the other: commits in a repository that has, of the kernel, only the files that they change."""
 
 import os
 import shutil
@@ -9,13 +9,15 @@ from ..linux import kernels
 from ..paths import OUT, REPO, fail
 from . import derive, patches
 
-# The series, and the folder for everything that is made on the way.
+# The series, each in a folder, and the folder for everything that is made on the way.
 FOLDER = OUT / "upstream"
 SCRATCH = OUT / "build" / "upstream"
 BRANCH = "dm-align"
-# Files of the kernel that the series changes.
-CHANGED = ("MAINTAINERS", *sorted({path for patch in patches.PATCHES for path, _, _ in patch.edits
+# Files of the kernel that the series change.
+CHANGED = ("MAINTAINERS", *sorted({path for series in patches.SERIES for patch in series.patches for path, _, _ in patch.edits
                                    if not path.startswith(derive.DRIVER)}))
+# What has patches of its own, and not the one that changes the rest of the driver.
+OWN = (f"{derive.DRIVER}/tests/", f"{derive.DRIVER}/.kunitconfig", derive.MANUAL, derive.ABI)
 ENTRY = "DEVICE-MAPPER ALIGN TARGET"
 # Git with a repository's own configuration only.
 ISOLATED = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
@@ -53,11 +55,13 @@ def entry(author, covered):
 
 
 def coverage(number):
-    """Return the patterns of files that the entry has after the patch of a number, from 0."""
+    """Return the patterns of files that the entry has after a patch of all series, by its number from 0."""
     covered = []
-    for patch in patches.PATCHES[:number + 1]:
+    for patch in [patch for series in patches.SERIES for patch in series.patches][:number + 1]:
         added = patch.files if patch.covered is None else patch.covered
-        covered = [path for path in covered if not path.startswith(added)] + list(added)
+        covered = [path for path in covered if not path.startswith(added)] if added else covered
+        covered += [path for path in added if path not in covered and not any(path.startswith(known) for known in covered
+                                                                              if known.endswith("/"))]
     return covered
 
 
@@ -110,29 +114,68 @@ def dated():
     return {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
 
 
+def edited(text, name, edits):
+    """Return a text with the lines that edits insert into the file of a name."""
+    for path, before, lines in edits:
+        if path == name:
+            text = insert(text, before, lines, name)
+    return text
+
+
+def texts_of(patch, new, before, edits):
+    """Return what a patch makes of files: {path: text}. new, before: the driver's files in this series and in the one before;
+    edits: of all patches before."""
+    names = [name for name in new if patch.rest and name in before and new[name] != before[name] and not name.startswith(OWN)]
+    return {name: edited(new[name], name, edits) for name in {*patch.files, *names}}
+
+
 def make():
-    """Make the series in FOLDER from the checkout; return its files in order, the cover letter first."""
+    """Make the series in FOLDER from the checkout; return the files of each in order, the cover letter first: {layer: files}."""
     folder = SCRATCH / "series"
     source = base(folder)
-    new, author = derive.files(derive.answers()), identity()
-    left = set(new) - {name for patch in patches.PATCHES for name in patch.files}
-    if left:
-        fail(f"no patch has {', '.join(sorted(left))}: see scripts/lab/upstream/patches.py", 1)
-    old = None
-    for number, patch in enumerate(patches.PATCHES):
-        for name in patch.files:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(new[name])
-        for name, before, lines in patch.edits:
-            (folder / name).write_text(insert((folder / name).read_text(), before, lines, name))
-        maintainers = folder / "MAINTAINERS"
-        maintainers.write_text(with_entry(maintainers.read_text(), entry(author, coverage(number)), old))
-        old = entry(author, coverage(number))
-        git(folder, "add", "--all")
-        git(folder, "commit", "--quiet", "--signoff", "--message", f"{patch.subject}\n\n{patch.body}", **dated())
-    git(folder, "config", f"branch.{BRANCH}.description",
-        f"{patches.COVER_SUBJECT}\n\n{patches.COVER.format(source=version(source))}")
+    answers, author = derive.answers(), identity()
     shutil.rmtree(FOLDER, ignore_errors=True)
+    old, before, edits, number, made = None, {}, [], 0, {}
+    for series in patches.SERIES:
+        new = derive.files(answers, series.layer)
+        left = set(new) - set(before) - {name for patch in series.patches for name in patch.files}
+        if left:
+            fail(f"no patch of series {series.layer} has {', '.join(sorted(left))}: see scripts/lab/upstream/patches.py", 1)
+        for patch in series.patches:
+            for name, text in texts_of(patch, new, before, edits).items():
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (folder / name).write_text(text)
+            for name in dict.fromkeys(name for name, _, _ in patch.edits):
+                (folder / name).write_text(edited((folder / name).read_text(), name, patch.edits))
+            edits += patch.edits
+            maintainers = folder / "MAINTAINERS"
+            maintainers.write_text(with_entry(maintainers.read_text(), entry(author, coverage(number)), old))
+            old = entry(author, coverage(number))
+            number += 1
+            git(folder, "add", "--all")
+            git(folder, "commit", "--quiet", "--signoff", "--message", f"{patch.subject}\n\n{patch.body}", **dated())
+        git(folder, "tag", series.layer)
+        made[series.layer] = _written(folder, series, source)
+        before = new
+    return made
+
+
+def _written(folder, series, source):
+    """Write the patches of a series, whose commits are the newest ones; return the files."""
+    number = patches.SERIES.index(series)
+    base_of = f"the series before, {patches.SERIES[number - 1].layer}" if number else version(source)
+    git(folder, "config", f"branch.{BRANCH}.description", f"{series.subject}\n\n{series.cover.format(base=base_of)}")
+    place = FOLDER / f"{number + 1}-{series.layer}"
     git(folder, "format-patch", "--quiet", "--cover-letter", "--cover-from-description=subject", "--no-signature",
-        "--zero-commit", "--output-directory", FOLDER, f"HEAD~{len(patches.PATCHES)}", **dated())
-    return sorted(FOLDER.glob("*.patch"))
+        "--zero-commit", "--output-directory", place, f"HEAD~{len(series.patches)}", **dated())
+    return sorted(place.glob("*.patch"))
+
+
+def lines(layer):
+    """Return how many lines the driver of a series adds or changes, without tests and documents: git's count of additions."""
+    names = [each.layer for each in patches.SERIES]
+    number = names.index(layer)
+    since = names[number - 1] if number else git(SCRATCH / "series", "rev-list", "--max-parents=0", "HEAD").strip()
+    counted = git(SCRATCH / "series", "diff", "--numstat", since, layer, "--", derive.DRIVER,
+                  f":(exclude){derive.DRIVER}/tests", f":(exclude){derive.DRIVER}/.kunitconfig")
+    return sum(int(line.split()[0]) for line in counted.splitlines())

@@ -2,6 +2,7 @@
 """The packages of `make deb` and `make rpm` hold what make install puts in place, say what they need, and build alike."""
 
 import ast
+import functools
 import os
 import re
 import shutil
@@ -31,6 +32,8 @@ DEB_ARGUMENTS = [*ARGUMENTS, "ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions"]
 WHERE = CACHE / "packaging-tests"
 # What a build does not read.
 NOT_COPIED = {".git", "out", "__pycache__", ".pytest_cache"}
+# Folders that are in the source package only; of Documentation, files that no package names.
+OF_SOURCES = ("kmod/tests", "kunit", "scripts/lab", "scripts/tests", "Documentation/tests")
 
 
 def run(*command, **options):
@@ -53,11 +56,25 @@ def files_of_tree():
     return found
 
 
+@functools.cache
+def documents():
+    """Return the documents that packages hold."""
+    return {line for path in DEBIAN.glob("*.docs") for line in path.read_text().split()}
+
+
+def only_in_sources(name):
+    """Return whether a file of the tree is in the source package and in no other, so that only its name matters here."""
+    parts = Path(name).parts
+    return (name.startswith(tuple(f"{folder}/" for folder in OF_SOURCES)) or parts[0] == "userspace" and "tests" in parts
+            or parts[0] == "Documentation" and len(parts) == 2 and name not in documents())
+
+
 @pytest.fixture(scope="session")
 def packages():
     """The folder that `make deb` fills; kept, as the packages depend only on the tree and on the tools."""
     tools = run("dpkg-query", "-W")
-    key = kept.digest(tools, *(part for path in files_of_tree() for part in (str(path.relative_to(REPO)), path)))
+    files = {str(path.relative_to(REPO)): path for path in files_of_tree()}
+    key = kept.digest(tools, *files, *(path for name, path in files.items() if not only_in_sources(name)))
 
     def make(folder):
         built = WHERE / "deb"
@@ -302,6 +319,28 @@ def test_two_builds_are_the_same_bytes(packages, tmp_path):
         assert (second / path.name).read_bytes() == path.read_bytes(), path.name
         compared += 1
     assert compared == len(PACKAGES) + 2
+
+
+@pytest.mark.check_all("the packages are built once")
+@pytest.mark.timeout(900)
+def test_what_only_the_source_package_has_changes_no_other(packages, tmp_path):
+    tree = tmp_path / "dm-align"
+    shutil.copytree(REPO, tree, ignore=shutil.ignore_patterns(*NOT_COPIED, "*.ko"))
+    emptied = [path for path in tree.rglob("*") if path.is_file() and only_in_sources(str(path.relative_to(tree)))]
+    for path in emptied:
+        path.write_bytes(b"")
+    run(tree / "scripts/packaging/build", "deb", tmp_path / "second")
+    assert len(emptied) > 500
+    for path in packages.glob("*.deb"):
+        assert (tmp_path / "second" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_programs_the_module_and_documents_of_packages_matter():
+    for name in ("kmod/turn.c", "userspace/alignctl/main.c", "userspace/align_reports/page.py", "Documentation/man/alignctl.8",
+                 "Documentation/tutorial.rst", "scripts/packaging/debian/control", "scripts/needs", "kmod/Kbuild"):
+        assert (REPO / name).exists() and not only_in_sources(name)
+    for name in ("Documentation/testing.rst", "kmod/tests/sim/test_sim.py", "userspace/alignctl/tests/tap.h", "kunit/Kbuild"):
+        assert (REPO / name).exists() and only_in_sources(name)
 
 
 @pytest.fixture(scope="session")

@@ -8,22 +8,15 @@ Prints one table and the verdict. Exit status: 0 all agrees, 1 findings, 2 usage
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from pathlib import Path
 
-from align_reports import interrupt, needs
-
-try:
-    from rich.console import Console
-except ImportError:
-    print(needs.rich("alignctl verify --vs"), file=sys.stderr)
-    sys.exit(3)
-
-from align_reports.compare import comparison, devices, page, table
+from align_reports import interrupt
+from align_reports.compare import comparison, devices
 from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE
-from align_reports.many import carry_out, machine, running, wide
+from align_reports.many import carry_out, machine
+from align_reports.progress import Progress, wide
 from align_reports.replays import Replays
 from align_reports.table import duration
 from align_reports.verify.command import number, put
@@ -70,7 +63,7 @@ class Comparing:
         self._replays = replays
         self._shared = devices.overlapping(given.on, given.vs)
         self._samples: list[comparison.Sample] = []
-        self._console = Console(stderr=True)
+        self._progress = Progress()
 
     @property
     def made(self) -> bool:
@@ -102,18 +95,18 @@ class Comparing:
         for made, step in enumerate(wanted, 1):
             pace = (time.monotonic() - began) / (made - 1) if made > 1 else None
             left = pace and pace * (len(wanted) - made + 1)
-            with running(self._console, f"[{made}/{len(wanted)}] {step.mode}", left):
+            with self._progress.running(f"[{made}/{len(wanted)}] {step.mode}", left):
                 sample = compared.make(step)
             self._samples.append(sample)
-            self._console.print(f"[{made}/{len(wanted)}] {sample.device}, repetition "
-                                f"{sample.repetition}: {sample.replay['requests']} requests in "
-                                f"{duration(sample.seconds * 1e6)}", markup=False, highlight=False,
-                                soft_wrap=True)
+            self._progress.say(f"[{made}/{len(wanted)}] {sample.device}, repetition "
+                               f"{sample.repetition}: {sample.replay['requests']} requests in "
+                               f"{duration(sample.seconds * 1e6)}")
 
     def report(self, stopped: str | None) -> int:
         document = comparison.document(self._samples, self._on, self._vs)
         status = FINE
         if self._given.html:
+            from align_reports.compare import page
             status = put("verify", self._given.html, page.render(
                 self._given.source, self._samples, self._on, self._vs,
                 {**machine(), "repetitions": f"{self._given.repeat} on each, in turn"}, stopped))
@@ -124,6 +117,7 @@ class Comparing:
                 "machine": machine(), "repetitions": self._given.repeat,
                 "shared_disks": self._shared, "stopped": stopped, **document}, indent=1))
         else:
+            from align_reports.compare import table
             out = wide()
             out.print(table.render(
                 comparison.lines(self._samples, self._on, self._vs), self._samples, self._on,

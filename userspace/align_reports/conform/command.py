@@ -10,14 +10,7 @@ import json
 import sys
 from pathlib import Path
 
-from align_reports import interrupt, needs
-
-try:
-    import rich  # noqa: F401	# the pages' parts need it
-except ImportError:
-    print(needs.rich("alignctl conform --html"), file=sys.stderr)
-    sys.exit(3)
-
+from align_reports import interrupt
 from align_reports.conform import page
 from align_reports.exit_status import FINE, USAGE
 from align_reports.many import machine

@@ -15,14 +15,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from align_reports import interrupt, needs
-
-try:
-    import rich  # noqa: F401	# the pages' parts need it
-except ImportError:
-    print(needs.rich("alignctl fleet"), file=sys.stderr)
-    sys.exit(3)
-
+from align_reports import interrupt
 from align_reports.document import rows_of, visible
 from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.fleet import layout, page, ranking, table

@@ -18,21 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from align_reports import interrupt, needs
-
-try:
-    from rich.console import Console
-except ImportError:
-    print(needs.rich("alignctl verify --live"), file=sys.stderr)
-    sys.exit(3)
-
+from align_reports import interrupt
 from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE, USAGE
-from align_reports.live import figures, page, table
+from align_reports.live import figures
 from align_reports.live.experiment import Sample, blocks, duration_of, enter_all, schedule, take
 from align_reports.live.keeper import Device, Kept, Lost
-from align_reports.many import machine, running, wide
+from align_reports.many import machine
 from align_reports.output import clock
+from align_reports.progress import Progress, wide
 from align_reports.table import duration, rate
 from align_reports.verify.command import attempt, number, put, refused
 from align_reports.verify.intervals import FEWEST
@@ -105,7 +99,7 @@ class Living:
         self.periods = schedule(blocks(given.modes, least, most, self.seed), self._settle, repeat, given.seconds)
         self.samples: list[Sample] = []
         self.failed = FINE
-        self._console = Console(stderr=True)
+        self._progress = Progress()
 
     @property
     def blocks(self) -> int:
@@ -145,24 +139,21 @@ class Living:
             print(f"alignctl verify: {self._place.name}: its mode is left as it is{why}", file=sys.stderr)
 
     def _measure(self, device: Device, now: Callable[[], float]) -> None:
-        self._say(self.plan())
+        self._progress.say(self.plan())
         enter_all(device, self._given.modes)
         start = now()
         for at, period in enumerate(self.periods):
             title = f"[{period.number}/{len(self.periods)}] {period.mode}, {period.seconds} s"
-            with running(self._console, title, duration_of(self.periods[at:], self._settle)):
+            with self._progress.running(title, duration_of(self.periods[at:], self._settle)):
                 sample = take(device, period, self._settle, lambda: now() - start)
             self.samples.append(sample)
-            self._say(f"{title}: {rate(sample.writes_per_s)} writes/s, {rate(sample.touches_per_s)} touches/s"
+            self._progress.say(f"{title}: {rate(sample.writes_per_s)} writes/s, {rate(sample.touches_per_s)} touches/s"
                       + self._latency(sample))
 
     @staticmethod
     def _latency(sample: Sample) -> str:
         mean = sample.latency("misaligned", "mean")
         return "" if mean is None else f", misaligned writes take {duration(mean)}"
-
-    def _say(self, line: str) -> None:
-        self._console.print(line, markup=False, highlight=False, soft_wrap=True)
 
     def machine(self) -> dict[str, Any]:
         """Describe the measurement, as the page and the document show it."""
@@ -177,6 +168,7 @@ class Living:
         made = figures.document(self.samples, modes)
         status = FINE
         if given.html and self.samples:
+            from align_reports.live import page
             status = put("verify", given.html, page.render(self._place.name, self.samples, modes, self.machine(), stopped))
         interrupt.release()
         if given.json:
@@ -187,6 +179,7 @@ class Living:
         else:
             out = wide()
             if self.samples:
+                from align_reports.live import table
                 out.print(table.render(self.samples, modes, f"{self._place.name}: means of the periods and their 95 % "
                                        "confidence intervals"))
             for line in (*made["verdict"], *(f"FINDING: {each}" for each in made["findings"])):

@@ -12,24 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from align_reports import interrupt, needs
-
-try:
-    from rich.console import Console
-except ImportError:
-    print(needs.rich("alignctl probe"), file=sys.stderr)
-    sys.exit(3)
-
+from align_reports import interrupt
 from align_reports.document import text_of
 from align_reports.exit_status import FINE, USAGE
-from align_reports.many import carry_out, machine, running, wide
-from align_reports.probe import page
+from align_reports.many import carry_out, machine
 from align_reports.probe.area import Area, area_of, preserved, refusal
 from align_reports.probe.found import Found, FromSamples, Task
 from align_reports.probe.kept import NotKept, keep_rotation
 from align_reports.probe.methods import METHODS, SEED
 from align_reports.probe.samples import BadSamples, read_samples
 from align_reports.probe.statistics import Estimate
+from align_reports.progress import Progress, wide
 from align_reports.replays import Replays
 from align_reports.verify.command import attempt, number, put, refused
 from align_reports.verify.machine import Refused
@@ -63,7 +56,7 @@ class Measuring:
         self._task = Task(given.device, given.count, given.span, SEED if given.seed is None else given.seed,
                           given.depth, area)
         self._results: list[Any] = []
-        self._console = Console(stderr=True)
+        self._progress = Progress()
 
     @property
     def made(self) -> bool:
@@ -89,17 +82,14 @@ class Measuring:
             self._measure()
             return
         with preserved(self._area):
-            self._say(f"{self._area} of {self._area.device} is saved in {self._area.file} and will be restored; if this "
+            self._progress.say(f"{self._area} of {self._area.device} is saved in {self._area.file} and will be restored; if this "
                       f"program is killed, wait until no alignctl runs, then: {self._area.way_back}")
             self._measure()
-        self._say(f"{self._area} of {self._area.device} is restored")
-
-    def _say(self, words: str) -> None:
-        self._console.print(words, markup=False, highlight=False, soft_wrap=True)
+        self._progress.say(f"{self._area} of {self._area.device} is restored")
 
     def _measure(self) -> None:
-        with running(self._console, f"{self._given.method} on {self._given.device}", None):
-            self._method.run(self._replays, self._task, self._say, self._results)
+        with self._progress.running(f"{self._given.method} on {self._given.device}", None):
+            self._method.run(self._replays, self._task, self._progress.say, self._results)
 
     def report(self, stopped: str | None) -> int:
         found = self._method.found(self._task, self._results)
@@ -122,6 +112,7 @@ def shown(given: argparse.Namespace, found: Found, facts: dict[str, Any] | None,
     """Write page, document or table of what was found; return the exit status."""
     status = FINE
     if given.html:
+        from align_reports.probe import page
         status = put("probe", given.html, page.render(given.method, str(given.device or given.samples), found, machine(),
                                                       stopped))
     interrupt.release()

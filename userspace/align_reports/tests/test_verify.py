@@ -353,11 +353,19 @@ def test_results_of_several_repetitions_load_as_they_were(made_up, tmp_path):
     assert Results.load(tmp_path / "verify.json") == made_up
 
 
-@pytest.mark.parametrize("program", ["verify", "compare", "probe"])
-def test_without_rich_it_says_what_to_install_and_which_python_was_asked(program, tmp_path):
-    (tmp_path / "rich.py").write_text("raise ImportError")
-    done = subprocess.run([sys.executable, os.path.dirname(align_reports.__file__), program],
-                          env={"PYTHONPATH": str(tmp_path)}, capture_output=True,
-                          text=True, check=False)
+@pytest.mark.parametrize("program", ["verify", "compare", "live", "probe", "fleet", "conform"])
+def test_without_rich_it_says_what_to_install_and_which_python_was_asked(program):
+    # -S: no folder of packages is searched.
+    done = subprocess.run([sys.executable, "-S", os.path.dirname(align_reports.__file__), program],
+                          env={}, capture_output=True, text=True, check=False)
     assert done.returncode == 3 and "apt-get install python3-rich" in done.stderr
     assert f"which {sys.executable} does not have" in done.stderr and "put /usr/bin first in PATH" in done.stderr
+
+
+@pytest.mark.parametrize("program", ["verify", "compare", "live"])
+def test_what_draws_nothing_does_not_load_rich(program):
+    """rich and the pages take most of the start, and a program with --json needs neither."""
+    done = subprocess.run([sys.executable, "-c", f"import sys, align_reports.{program}.command\nprint(*sys.modules)"],
+                          capture_output=True, text=True, check=True)
+    loaded = {name.partition(".")[0] for name in done.stdout.split()} | set(done.stdout.split())
+    assert "align_reports" in loaded and not loaded & {"rich", f"align_reports.{program}.page", f"align_reports.{program}.table"}

@@ -17,19 +17,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from align_reports import interrupt, needs, report_file
-
-try:
-    from rich.console import Console
-except ImportError:
-    print(needs.rich("alignctl verify"), file=sys.stderr)
-    sys.exit(3)
-
+from align_reports import interrupt, report_file
 from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
+from align_reports.progress import Progress, wide
 from align_reports.results import MODES, Results
 from align_reports.table import duration
-from align_reports.verify import page, table
 from align_reports.verify.drive import Control
 from align_reports.verify.experiment import Experiment, all_runs, steps
 from align_reports.verify.machine import Here, Refused
@@ -37,7 +30,6 @@ from align_reports.verify.verdict import Verdict, findings, verdicts
 
 # Format of the --json document; in 2, replays had latency_us; in 1, machine had numbers as text.
 FORMAT = 3
-TABLE_WIDTH = 190
 # The way of the writes to the device, as the page describes it.
 ACCESS = {
     None: "each workload as it was published: by O_DIRECT, or through the page cache",
@@ -92,7 +84,7 @@ def machine(given: argparse.Namespace) -> dict[str, str | int]:
     }
 
 
-def measure(given: argparse.Namespace, folder: Path, results: Results, console: Console) -> None:
+def measure(given: argparse.Namespace, folder: Path, results: Results, progress: Progress) -> None:
     """Make all runs and append each to `results`, which keeps the runs made before an exception."""
     geometry = options_of(given, "physical", "offset")
     experiment = Experiment(
@@ -103,9 +95,8 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, console: 
     wanted = steps(given.workloads, given.modes, given.repeat)
     for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):
         results.runs.append(run)
-        console.print(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
-                      f"{run.requests} writes in {duration(run.seconds * 1e6)}", markup=False,
-                      highlight=False)
+        progress.say(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
+                     f"{run.requests} writes in {duration(run.seconds * 1e6)}")
 
 
 def report(given: argparse.Namespace, results: Results, found: list[Verdict], wrong: list[str],
@@ -115,7 +106,8 @@ def report(given: argparse.Namespace, results: Results, found: list[Verdict], wr
                           "findings": wrong, "verdicts": [each.document() for each in found],
                           "runs": [vars(run) for run in results.runs]}, indent=1))
         return
-    console = Console(width=None if sys.stdout.isatty() else TABLE_WIDTH)
+    from align_reports.verify import table
+    console = wide()
     console.print(table.render(found, f"{given.on}: before and after"))
     for finding in wrong:
         console.print(f"FINDING: {finding}", markup=False, highlight=False)
@@ -160,19 +152,20 @@ def put(verb: str, html: Path, text: str) -> int:
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     # Progress goes to standard error: standard output has the table or the JSON alone.
-    console = Console(stderr=True)
+    progress = Progress()
     results = Results(machine(given))
     if refused("verify", given.html, [given.on]):
         return USAGE
     folder = Path(tempfile.mkdtemp(prefix="alignctl-verify-"))
     try:
-        stopped, status = attempt("verify", lambda: measure(given, folder, results, console))
+        stopped, status = attempt("verify", lambda: measure(given, folder, results, progress))
     finally:
         shutil.rmtree(folder)
     if not results.runs:
         return status
     wrong, found = findings(results), verdicts(results, given.modes)
     if given.html:
+        from align_reports.verify import page
         saved = put("verify", given.html, page.render(results, found, wrong, stopped))
         status = status or saved
     interrupt.release()

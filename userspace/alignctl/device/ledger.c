@@ -104,13 +104,14 @@ static bool read_device(struct ledger_target *target, const char *dir,
 static bool read_target(struct ledger_target *target, const char *dir,
 			unsigned int index)
 {
-	const struct { const char *name; int64_t *value; } numbers[] = {
-		{ "physical_block_size", &target->physical },
-		{ "hold_ms", &target->hold_ms },
-		{ "max_blocks", &target->max_blocks },
-		{ "blocks", &target->blocks },
-		{ "memory_bytes", &target->memory_bytes },
-		{ "memory_high_water_bytes", &target->memory_high_water },
+	/* Of the modes that a module lacks there is no file, and the number is 0. */
+	const struct { const char *name; int64_t *value; bool lacked; } numbers[] = {
+		{ "physical_block_size", &target->physical, .lacked = false },
+		{ "hold_ms", &target->hold_ms, .lacked = true },
+		{ "max_blocks", &target->max_blocks, .lacked = true },
+		{ "blocks", &target->blocks, .lacked = true },
+		{ "memory_bytes", &target->memory_bytes, .lacked = true },
+		{ "memory_high_water_bytes", &target->memory_high_water, .lacked = true },
 	};
 	CLEANUP_FREE char *prefix = message_format("target%u_", index);
 	CLEANUP_FREE char *mode_file = message_format("%smode", prefix);
@@ -129,6 +130,10 @@ static bool read_target(struct ledger_target *target, const char *dir,
 		CLEANUP_FREE char *file = message_format("%s%s", prefix,
 							 numbers[i].name);
 
+		CLEANUP_FREE char *text = sysfs_text(dir, file);
+
+		if (!text && numbers[i].lacked)
+			continue;
 		if (!sysfs_number(dir, file, numbers[i].value))
 			return false;
 	}

@@ -36,7 +36,10 @@ static bool number(const char *line, const char *name, uint64_t max,
 	return true;
 }
 
-/* Read a number that older versions lack, which leaves @value unchanged. */
+/*
+ * Read a number that older versions lack, or modules without the modes that it is
+ * about, which leaves @value unchanged.
+ */
 static bool later_number(const char *line, const char *name, uint64_t *value)
 {
 	return !find(line, name) || number(line, name, UINT64_MAX, value);
@@ -71,9 +74,9 @@ bool status_parse(const char *line, struct align_status *status)
 		found.held_bytes = maybe_of((int64_t)held);
 	}
 	if (!number(line, "physical_block_size", UINT32_MAX, &physical) ||
-	    !number(line, "max_blocks", UINT64_MAX, &found.max_blocks) ||
-	    !number(line, "blocks", UINT64_MAX, &found.blocks) ||
-	    !number(line, "memory_bytes", UINT64_MAX, &found.memory_bytes) ||
+	    !later_number(line, "max_blocks", &found.max_blocks) ||
+	    !later_number(line, "blocks", &found.blocks) ||
+	    !later_number(line, "memory_bytes", &found.memory_bytes) ||
 	    !number(line, "epoch", UINT64_MAX, &found.epoch) ||
 	    !later_number(line, "held_blocks", &found.held_blocks) ||
 	    !later_number(line, "degraded", &found.degraded))

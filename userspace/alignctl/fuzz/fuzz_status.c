@@ -49,9 +49,9 @@ static bool lawful(const char *line)
 			  (strcspn(offset, " ") == 7 &&
 			   !strncmp(offset, "unknown", 7))) &&
 	       fits(line, "physical_block_size", UINT32_MAX) &&
-	       fits(line, "max_blocks", UINT64_MAX) &&
-	       fits(line, "blocks", UINT64_MAX) &&
-	       fits(line, "memory_bytes", UINT64_MAX) &&
+	       fits_or_lacks(line, "max_blocks") &&
+	       fits_or_lacks(line, "blocks") &&
+	       fits_or_lacks(line, "memory_bytes") &&
 	       fits(line, "epoch", UINT64_MAX) &&
 	       fits_or_lacks(line, "held_blocks") &&
 	       fits_or_lacks(line, "degraded") &&
@@ -72,9 +72,12 @@ static void check_status(const char *line)
 		return;
 	}
 	FUZZ_CHECK(says(line, "physical_block_size", status.physical));
-	FUZZ_CHECK(says(line, "max_blocks", status.max_blocks));
-	FUZZ_CHECK(says(line, "blocks", status.blocks));
-	FUZZ_CHECK(says(line, "memory_bytes", status.memory_bytes));
+	FUZZ_CHECK(says(line, "max_blocks", status.max_blocks) ||
+		   lacks(line, "max_blocks", status.max_blocks));
+	FUZZ_CHECK(says(line, "blocks", status.blocks) ||
+		   lacks(line, "blocks", status.blocks));
+	FUZZ_CHECK(says(line, "memory_bytes", status.memory_bytes) ||
+		   lacks(line, "memory_bytes", status.memory_bytes));
 	FUZZ_CHECK(says(line, "epoch", status.epoch));
 	FUZZ_CHECK(says(line, "held_blocks", status.held_blocks) ||
 		   lacks(line, "held_blocks", status.held_blocks));

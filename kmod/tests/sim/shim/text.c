@@ -4,7 +4,7 @@
 
 #include <linux/kernel.h>
 
-#include "decide.h"
+#include "mode.h"
 #include "trace.h"
 #include "../shim.h"
 #include "../story.h"

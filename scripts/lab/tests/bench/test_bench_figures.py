@@ -118,7 +118,7 @@ def test_overhead_is_a_ratio_of_medians():
 
 
 def test_overhead_of_too_few_runs_is_void():
-    arms = {arm: [value] * 8 for arm, value in
+    arms = {arm: [value] * (overhead.FEWEST_RUNS - 1) for arm, value in
             {"raw": 1.0, "linear": 2.0, "report": 2.1, "pad": 2.1, "coalesce": 2.1}.items()}
     assert set(verdicts("overhead", overhead={e: arms for e in overhead.ENGINES})) == {VOID}
 

@@ -38,7 +38,12 @@ class Guest:
             if "slabinfo" in argv[1]:
                 return SLABINFO.format(3 + own, 5 + own, 300)
             return MEMINFO.format(100 + 4 * len(self.names), 500 + (32 + 16) * own)
+        if argv[0] == "blockdev":
+            return "8388608"
+        if argv[-1].startswith("ls "):
+            return f"{idle.MEMORY}/ld-linux.so\n"
         if "--concise" in argv:
+            assert argv[3:7] == (f"{idle.MEMORY}/ld-linux.so", "--library-path", idle.MEMORY, f"{idle.MEMORY}/dmsetup")
             self.names += [line.partition(",")[0] for line in argv[-1].split(";")]
             return "2.0" if "coalesce" in argv[-1] else "1.5"
         if "remove" in argv:
@@ -48,15 +53,21 @@ class Guest:
         return ""
 
 
+def idlers(guest, devices):
+    made = idle.Idlers(guest, devices)
+    made.set_up([])
+    return made
+
+
 def test_memory_is_what_there_is_more_for_each_device():
-    made = {each.arm: each for each in idle.Idlers(Guest(), 50).weigh(64)}
+    made = {each.arm: each for each in idlers(Guest(), 50).weigh(64)}
     assert made["linear"].memory == {"per-CPU memory": 4096}
     assert made["coalesce"].memory == {"per-CPU memory": 4096, "kmalloc-8k": 8192, idle.LARGE: 16384}
 
 
 def test_devices_are_made_and_removed_in_groups_and_the_first_round_is_dropped():
     guest = Guest()
-    made = idle.Idlers(guest, idle.AT_ONCE + 1).time(2, lambda *_: None)
+    made = idlers(guest, idle.AT_ONCE + 1).time(2, lambda *_: None)
     assert guest.names == []
     assert [(each.arm, each.made_s, each.removed_s) for each in made] == [("linear", 3.0, 2.0), ("coalesce", 4.0, 2.0)] * 2
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """The schedule: runs, order, repetitions; and the steps of a run."""
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from lab.bench.cases import CASES, DRIVES, TABLE_CASES, TABLE_DRIVES
 from lab.bench.figures import QUICK_ROWS, ROWS
 from lab.bench.runner import Runner
 from lab.machines.remote import GuestError
+from lab.pace import patience
 
 
 def needs(names):
@@ -159,6 +163,7 @@ def test_arguments_choose_rows_and_repetitions():
     assert bench.arguments([]).rows == tuple(ROWS) and bench.arguments([]).repeat == 3
     quick = bench.arguments(["--quick"])
     assert quick.rows == QUICK_ROWS and quick.repeat == 1
+    assert quick.overhead_runs < bench.arguments([]).overhead_runs
     chosen = bench.arguments(["--quick", "--only", "memory", "overhead", "--repeat", "2"])
     assert chosen.rows == ("overhead", "memory") and chosen.repeat == 2
 
@@ -171,6 +176,30 @@ def test_a_wrong_argument_is_named_with_its_value(argv, words, capsys):
     with pytest.raises(SystemExit) as ended:
         bench.arguments(argv)
     assert ended.value.code == 2 and words in capsys.readouterr().err
+
+
+def test_measurements_run_side_by_side_and_the_first_error_is_raised_when_all_have_ended():
+    together, done = threading.Barrier(2, timeout=20), []
+
+    def meet():
+        together.wait()
+        done.append("met")
+
+    def fail():
+        raise GuestError("the guest is gone")
+    with pytest.raises(GuestError, match="the guest is gone"):
+        bench.side_by_side([meet, meet, fail, lambda: done.append("last")], 2)
+    assert sorted(done) == ["last", "met", "met"]
+
+
+def test_an_interrupted_benchmark_does_not_wait_for_a_guest():
+    program = ("import signal, threading\n"
+               "from lab.bench.__main__ import side_by_side\n"
+               "signal.setitimer(signal.ITIMER_REAL, 0.2)\n"
+               "signal.signal(signal.SIGALRM, signal.default_int_handler)\n"
+               "side_by_side([threading.Event().wait], 1)\n")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=patience(30), check=False)
+    assert "KeyboardInterrupt" in done.stderr
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ class Guest:
     """A stand-in for the guest; blktrace's trace has several events of each of three writes."""
 
     def __init__(self, status=0):
-        self.recorders, self.status = [], status
+        self.recorders, self.writes, self.status = [], [], status
 
     def run(self, *argv, **_):
         said = {"blkparse": "D W\nC W\nQ W\n" * 3,
@@ -81,19 +81,21 @@ class Guest:
     def json(self, *argv, **_):
         recorder = json.loads(argv[3])
         self.recorders.append(recorder[0] if recorder else None)
+        self.writes += [int(word.partition("=")[2]) for word in json.loads(argv[5]) if word.startswith("--number_ios=")]
         said = {"operations": {"write": {"count": 3}}, "followed": {"writes": 3}, "writes": 3, "drive": {"requests": 3}}
         return {"status": self.status, "said": json.dumps(said),
                 "load": {"jobs": [{"write": {"iops": 125000, "total_ios": 3}}]}}
 
 
-def test_recorders_take_turns_and_the_first_round_is_dropped():
+def test_recorders_take_turns_and_the_first_round_is_short_and_dropped():
     guest, steps = Guest(), []
-    beside = recording.Recording(guest, "/bin/alignctl", 3)
+    beside = recording.Recording(guest, "/bin/alignctl", 30)
     beside.set_up()
     found = beside.measure(2, lambda done, total: steps.append((done, total)))
     assert guest.recorders == [None, "/run/alignctl", "blktrace", *["/run/alignctl"] * 4] * 3
     assert found == [Recorded(name, 8000.0, 3, 3) for name in RECORDERS] * 2
     assert steps[-1] == (21, 21)
+    assert guest.writes == [3] * 7 + [30] * 14
 
 
 def test_a_recorder_that_failed_is_an_error():

@@ -36,6 +36,9 @@ static void unknown_offset(void)
 			   "memory_bytes:0 epoch:1", &s) && !maybe_known(s.offset),
 	      "offset %" PRId64, maybe_or(s.offset, -1));
 	CHECK(!s.held_blocks && !s.degraded, "a module that does not hold");
+	CHECK(status_parse("report physical_block_size:4096 alignment_offset:0 epoch:1", &s) &&
+	      !s.max_blocks && !s.blocks && !s.memory_bytes,
+	      "a module without pad has blocks");
 	CHECK(!maybe_known(s.held_bytes), "%" PRId64
 	      " bytes, and the line has none", maybe_or(s.held_bytes, -1));
 }
@@ -47,7 +50,7 @@ static void bad_lines(void)
 		/* one of the pairs is missing, no number, or misspelled */
 		"report alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epoch:1",
 		"report physical_block_size:4096 alignment_offset:x max_blocks:1 blocks:0 memory_bytes:0 epoch:1",
-		"report physical_block_size:4096 alignment_offset:0 blocks:0 memory_bytes:0 epoch:1",
+		"report physical_block_size:4096 alignment_offset:0 max_blocks:x blocks:0 memory_bytes:0 epoch:1",
 		"report physical_block_size:4096 alignment_offset:0 max_blocks:1 blocks: memory_bytes:0 epoch:1",
 		"report physical_block_size:4096 alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epochs:1",
 		"report physical_block_size:4k alignment_offset:0 max_blocks:1 blocks:0 memory_bytes:0 epoch:1",

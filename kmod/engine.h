@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The structures of the engine, which serves writes in the modes pad and coalesce.
+ */
+#ifndef DM_ALIGN_ENGINE_H
+#define DM_ALIGN_ENGINE_H
+
+#include <linux/bio.h>
+#include <linux/mutex.h>
+#include <linux/percpu-refcount.h>
+#include <linux/workqueue.h>
+
+#include "decide.h"
+#include "defaults.h"
+#include "delay.h"
+#include "job.h"
+#include "quiet.h"
+#include "range.h"
+#include "spare.h"
+#ifdef CONFIG_DM_ALIGN_COALESCE
+#include "waiter.h"
+#endif
+
+/* Most blocks that are looked at under one lock with interrupts off. */
+#define BLOCKS_BATCH		64
+/*
+ * What shares it while a write comes to its blocks: those of its two partial touches,
+ * and those that are evicted for them; then those of its range and whole ones that go
+ * with its run, or else a run of blocks that a stream has filled.
+ */
+#define RUN_BLOCKS		(BLOCKS_BATCH / 4 * 3)
+#define RANGE_BLOCKS		(BLOCKS_BATCH / 2)
+#define JOIN_BLOCKS		(BLOCKS_BATCH / 4)
+#define EVICT_BLOCKS		(BLOCKS_BATCH / 16)
+
+/* Ends of recent writes that are remembered, to tell streams. */
+#define ALIGN_STREAMS		8
+
+struct align_block;
+struct block_run;
+
+/**
+ * struct align_gate - stops changes while the mode changes
+ * @users: writes, discards and write-zeroes between map and end_io
+ * @drained: completed when @users has fallen to 0 behind a closed gate
+ * @given_up: a signal ended a wait for @drained; under the change lock
+ * @lock: guards @closed and @deferred
+ * @closed: newcomers go to @deferred
+ * @deferred: bios to be mapped when the gate opens
+ */
+struct align_gate {
+	struct percpu_ref users;
+	struct completion drained;
+	bool given_up;
+	spinlock_t lock;	/* guards closed, deferred */
+	bool closed;
+	struct bio_list deferred;
+};
+
+/* Locks of the blocks of one target; see shard.h. */
+#define ALIGN_SHARDS		16
+
+/* Areas of one shard. */
+#define ALIGN_SHARD_AREAS	(ALIGN_AREAS / ALIGN_SHARDS)
+
+/**
+ * struct align_area - the blocks of some parts of the regions of a shard
+ * @nr: number of blocks
+ * @since: time in jiffies when the last block left
+ * @drains: blocks wait until the writes have ended that were counted there
+ * @blocks: blocks in WAIT that count these writes among their blockers; some may
+ *	be left when @drains is over
+ */
+struct align_area {
+	unsigned int nr;
+	unsigned long since;
+	bool drains;
+	struct list_head blocks;
+};
+
+/**
+ * struct align_shard - the blocks of some regions of the device
+ * @lock: guards the fields below, the state of every block here, and every
+ *	range that touches a region of this shard; taken in any context,
+ *	interrupts off, in the order of the shards, before held->lock and the like
+ * @tree: blocks by number
+ * @ranges: registered ranges that touch at most two shards
+ * @known: blocks whose content is known and that have no touch, oldest first
+ * @held: blocks in HELD whose write has not failed, by block->seq: the order of
+ *	their first held touch; without the blocks in @urgent
+ * @urgent: blocks in HELD whose write has not failed and that a range waits for
+ * @failed: blocks in HELD whose write failed, by block->seq: the order in which
+ *	they failed
+ * @by_age: blocks with held touches, in any state, in the order in which
+ *	they began to hold
+ * @area: the areas of the shard
+ */
+struct align_shard {
+	spinlock_t lock;	/* guards all below, blocks and ranges */
+	struct rb_root tree;
+	struct rb_root_cached ranges;
+	struct list_head known;
+	struct rb_root_cached held;
+	struct list_head urgent;
+	struct rb_root_cached failed;
+	struct list_head by_age;
+	struct align_area area[ALIGN_SHARD_AREAS];
+} ____cacheline_aligned_in_smp;
+
+/**
+ * struct shard_span - the shards of some neighbouring blocks
+ * @first: the index of the first shard
+ * @second: the index of another shard, or @first again
+ * @all: the span has every shard
+ *
+ * Always locked by rising index.
+ */
+struct shard_span {
+	unsigned int first;
+	unsigned int second;
+	bool all;
+};
+
+#ifdef CONFIG_DM_ALIGN_COALESCE
+/* Events that wait until no target holds anything: see notify.c. */
+enum align_ending {
+	ALIGN_REBOOT,
+	ALIGN_SLEEP,
+	ALIGN_ENDINGS,
+};
+
+/* Reasons to hold nothing although the mode is coalesce: bits of @stopped. */
+#define HOLD_STOPPED_SUSPEND	1
+#define HOLD_STOPPED_MODE	2
+#define HOLD_STOPPED_REBOOT	4
+#define HOLD_STOPPED_SLEEP	8
+#endif
+
+/**
+ * struct align_blocks - the blocks in memory, and the ranges among them
+ * @shard: the shards, each with its own lock
+ * @long_ranges: registered ranges that touch more than two regions; changes
+ *	under the locks of all shards, read under that of any
+ * @turns: how often a block was made, or let ranges through, or was passed by one;
+ *	rises under the lock of the block's shard
+ * @nr: number of allocated blocks
+ * @max: limit of @nr; read without a lock
+ * @bytes: memory of blocks and runs of blocks
+ * @bytes_high: high-water mark of @bytes
+ * @expire: work that evicts blocks which have been known for too long
+ * @rest: work that makes areas quiet which have had no block for a while
+ * @go_on: work that lets blocks go on whose area has drained, where there are many
+ * @pass: work that finds out what else the ranges in @passed wait for
+ * @nr_shown: number of blocks with block->shown
+ * @nr_over: number of blocks with block->over
+ * @asleep: nothing may be known, because the machine sleeps: see notify.c; read
+ *	without a lock
+ * @lock: guards @passed; taken inside a shard's
+ * @passed: ranges that have been let through by a block
+ */
+struct align_blocks {
+	struct align_shard shard[ALIGN_SHARDS];
+	struct rb_root_cached long_ranges;
+	atomic64_t turns;
+	atomic_t nr;
+	unsigned int max;
+	atomic64_t bytes;
+	atomic64_t bytes_high;
+	struct delayed_work expire;
+	struct delayed_work rest;
+	struct work_struct go_on;
+	struct work_struct pass;
+	atomic_t nr_shown;
+	atomic_t nr_over;
+	bool asleep;
+
+	spinlock_t lock;	/* guards passed */
+	struct list_head passed;
+};
+
+#ifdef CONFIG_DM_ALIGN_COALESCE
+/**
+ * struct align_held - held touches, and the waiters for them
+ * @nr_resting: number of blocks in the shards' @held and @urgent
+ * @nr_idle: number of blocks in the shards' @failed
+ * @pressed: @nr_resting is too large; a hint, without a lock
+ * @drops: number of blocks whose held touches were given up; rises under the lock
+ *	of the block's shard
+ * @hold_ms: how long a block is held; read without a lock
+ * @work: work that writes the blocks which must not be held any longer
+ * @due: timer that queues @work when a block has been held for hold_ms
+ * @event: work that tells userspace when the target enters or leaves degraded
+ * @ends: work that ends waiters where there are very many; not a job, as those may
+ *	all wait for the device below
+ * @said_degraded: the state that userspace was told last; @event's own
+ * @lock: guards all below; taken inside a shard's
+ * @holding: touches may be acknowledged when they have been copied
+ * @stopped: reasons why @holding is false, as bits
+ * @frozen: no held block may be sent, because the device is suspended; read
+ *	without the lock
+ * @quiet: woken when a block has nothing more in flight, while @frozen
+ * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
+ *	without the lock
+ * @waiters: flushes, messages and suspends that wait for held blocks
+ * @seq: number of the block that began to hold last
+ * @empty_seq: held blocks with a number up to this one must be written; read
+ *	without the lock
+ * @nr: number of held blocks, in all states; read without the lock
+ * @nr_failed: number of held blocks whose write failed
+ */
+struct align_held {
+	atomic_t nr_resting;
+	atomic_t nr_idle;
+	bool pressed;
+	atomic_t drops;
+	unsigned int hold_ms;
+	struct work_struct work;
+	struct timer_list due;
+	struct work_struct event;
+	struct work_struct ends;
+	bool said_degraded;
+
+	spinlock_t lock;	/* guards all below */
+	bool holding;
+	unsigned int stopped;
+	bool frozen;
+	wait_queue_head_t quiet;
+	unsigned int nr_flushes;
+	struct align_waiters waiters;
+	u64 seq;
+	u64 empty_seq;
+	unsigned int nr;
+	unsigned int nr_failed;
+};
+#endif
+
+/**
+ * struct align_streams - where recent misaligned writes have ended
+ * @ends: sectors; a hint, without a lock
+ * @next: the entry of @ends that is replaced next; without a lock
+ */
+struct align_streams {
+	sector_t ends[ALIGN_STREAMS];
+	unsigned int next;
+};
+
+/**
+ * struct align_engine - the parts that serve writes in the fixing modes
+ * @jobs: steps that an interrupt or a full stack cannot take
+ * @spare: memory for reads of blocks that hold something
+ * @delay: blocks that wait a moment for the rest of a stream
+ * @quiet: writes where no block is in memory
+ * @blocks: the blocks that have touches, are held or are known
+ * @held: held touches
+ * @cursor: kind and shards from which the drain takes its next block; its own
+ * @endings: a waiter for each notifier
+ * @streams: ends of recent writes
+ */
+struct align_engine {
+	struct align_jobs jobs;
+	struct align_spare spare;
+	struct align_delay delay;
+	struct align_quiet quiet;
+	struct align_blocks blocks;
+#ifdef CONFIG_DM_ALIGN_COALESCE
+	struct align_held held;
+	struct drain_cursor cursor;
+	struct align_waiter endings[ALIGN_ENDINGS];
+#endif
+	struct align_streams streams;
+};
+
+#endif

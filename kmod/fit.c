@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where a write is cut at physical boundaries, so that the device below does not cut
+ * it elsewhere, and how many blocks go together.
+ */
+#include "buffer.h"
+#include "cut.h"
+#include "fit.h"
+#include "lower.h"
+
+/**
+ * run_fit - how much of a write fits in one request
+ * @io: the write
+ * @sector: first sector, on the device below
+ * @from: bytes from there on
+ * @blocks: number of blocks in front of them, in the same request
+ *
+ * Return: sectors.
+ */
+sector_t run_fit(const struct align_io *io, sector_t sector,
+		 struct bvec_iter from, unsigned int blocks)
+{
+	struct align_limits lim;
+	u32 segments;
+	u32 max;
+
+	align_get_limits(io->at, &lim);
+	segments = lim.max_segments;
+	if (blocks) {
+		u32 front = blocks * align_block_sectors(&io->at->geometry);
+
+		max = align_max_io_sectors(&lim, sector - front);
+		max -= min(max, front);
+		segments -= min(segments, blocks * buffer_max_segments(io->at));
+		/* Nothing is known about the gap between the two. */
+		if (lim.virt_boundary_mask)
+			return 0;
+	} else {
+		max = align_max_io_sectors(&lim, sector);
+	}
+	return lower_fit(io, &lim, from, max, segments);
+}
+
+/**
+ * run_cut - where to cut the rest of a run
+ * @io: the write or write-zeroes
+ * @sector: first sector of the rest, on the device below
+ * @from: bytes of the rest; of write-zeroes only their number
+ *
+ * Return: sectors up to the last boundary that fits in one request, all of them
+ * if they fit, 0 if not even the first boundary does.
+ */
+sector_t run_cut(const struct align_io *io, sector_t sector,
+		 struct bvec_iter from)
+{
+	const struct align_geometry *g = &io->at->geometry;
+	sector_t left = from.bi_size >> SECTOR_SHIFT;
+	struct align_limits lim;
+
+	if (!align_io_is_zeroes(io))
+		return align_cut(g, sector, run_fit(io, sector, from, 0), left);
+	align_get_limits(io->at, &lim);
+	return align_cut_zeroes(g, &lim, sector, left);
+}
+
+/**
+ * run_max_blocks - how many blocks go together as one request
+ * @at: the target
+ * @number: the first of them
+ *
+ * Return: 1 to RUN_BLOCKS.
+ */
+unsigned int run_max_blocks(const struct align_target *at, u64 number)
+{
+	struct align_limits lim;
+	u32 sectors;
+
+	align_get_limits(at, &lim);
+	sectors = align_max_io_sectors(&lim,
+				       align_block_start(&at->geometry, number));
+	/* Each page may be a segment of its own. */
+	return clamp(min(sectors / align_block_sectors(&at->geometry),
+			 min_t(u32, lim.max_segments, BIO_MAX_VECS) /
+			 buffer_max_segments(at)), 1U, (u32)RUN_BLOCKS);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How much of a write, and how many blocks, one request of the device below carries.
+ */
+#ifndef DM_ALIGN_FIT_H
+#define DM_ALIGN_FIT_H
+
+#include "align.h"
+
+sector_t run_fit(const struct align_io *io, sector_t sector,
+		 struct bvec_iter from, unsigned int blocks);
+sector_t run_cut(const struct align_io *io, sector_t sector,
+		 struct bvec_iter from);
+unsigned int run_max_blocks(const struct align_target *at, u64 number);
+
+#endif
