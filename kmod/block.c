@@ -158,14 +158,22 @@ static bool blocks_take_place(struct align_blocks *blocks)
 }
 
 /*
- * Evict known blocks of a shard, at most *@left, until a slot is reserved. Return:
- * whether one is. Lock held.
+ * Evict known blocks of a shard until a slot is reserved, but none that a read has
+ * pinned, which would keep its slot; look at most at *@left. Return: whether a slot is
+ * reserved. Lock held.
  */
 static bool shard_make_room(struct align_blocks *blocks,
 			    struct align_shard *shard, unsigned int *left)
 {
-	while (*left && block_evict(shard)) {
+	struct align_block *block, *tmp;
+
+	list_for_each_entry_safe(block, tmp, &shard->known, list) {
+		if (!*left)
+			break;
 		--*left;
+		if (block->pins)
+			continue;
+		block_remove(block);
 		if (blocks_take_place(blocks))
 			return true;
 	}
@@ -212,15 +220,15 @@ bool blocks_make_room(struct align_io *io, struct align_shard *shard)
  * @first: first block
  * @last: last block
  *
- * For ranges so long that blocks_add_range(), which does it again, would hold
- * the lock for too long. Called without the lock.
+ * For ranges so long that blocks_add_range(), which does it again, might have to cut
+ * them. Called without the lock.
  */
 void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 {
 	struct shard_span span;
 	unsigned int i;
 
-	if (last - first < BLOCKS_BATCH)
+	if (last - first < RANGE_BLOCKS)
 		return;
 	span = shard_span(at, first, last);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;

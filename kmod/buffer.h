@@ -14,8 +14,7 @@
 /*
  * Buffers: pages, because higher orders are hard to have without waiting;
  * smaller blocks share a page through the slab, which aligns them to their
- * size. A block that would need more than so many bio_vecs, and with them more
- * than 512 bytes beside its buffer, is made of larger pieces.
+ * size. A block that would need more than so many bio_vecs is made of larger pieces.
  */
 #define BUFFER_MAX_VECS	8
 

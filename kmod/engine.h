@@ -25,13 +25,13 @@
 #define BLOCKS_BATCH		64
 /*
  * What shares it while a write comes to its blocks: those of its two partial touches,
- * and those that are evicted for them; then those of its range and whole ones that go
+ * and those that may be evicted for each; then those of its range and whole ones that go
  * with its run, or else a run of blocks that a stream has filled.
  */
-#define RUN_BLOCKS		(BLOCKS_BATCH / 4 * 3)
+#define RUN_BLOCKS		(BLOCKS_BATCH / 3 * 2)
 #define RANGE_BLOCKS		(BLOCKS_BATCH / 2)
-#define JOIN_BLOCKS		(BLOCKS_BATCH / 4)
-#define EVICT_BLOCKS		(BLOCKS_BATCH / 16)
+#define JOIN_BLOCKS		(BLOCKS_BATCH / 8)
+#define EVICT_BLOCKS		(BLOCKS_BATCH / 8)
 
 /* Ends of recent writes that are remembered, to tell streams. */
 #define ALIGN_STREAMS		8

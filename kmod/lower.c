@@ -68,6 +68,14 @@ sector_t lower_fit(const struct align_io *io, const struct align_limits *lim,
 	return bytes >> SECTOR_SHIFT;
 }
 
+/* Return the sectors of which the device below may discard all or none; 0: any. */
+u32 align_discard_sectors(const struct align_target *at)
+{
+	struct request_queue *queue = bdev_get_queue(at->dev->bdev);
+
+	return queue->limits.discard_granularity >> SECTOR_SHIFT;
+}
+
 /**
  * align_over_limits - whether the device below would split a write
  * @io: the write, of which nothing has been sent

@@ -238,12 +238,17 @@ void hold_drop_failed(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int i;
+	bool any = false;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		while (hold_drop(at, &blocks->shard[i],
-				 &blocks->shard[i].failed))
+				 &blocks->shard[i].failed)) {
+			any = true;
 			cond_resched();
-	synchronize_rcu();
+		}
+	/* A grace period takes long, and a target that is removed rarely drops any. */
+	if (any)
+		synchronize_rcu();
 }
 
 /* Drop failed blocks, and blocks that the device did not take in time. */

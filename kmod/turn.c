@@ -43,7 +43,8 @@
  * 4. When the write of a block has ended, every range that waits for it is
  *    let through, then every touch in block->next is served, and so on in
  *    turns. No request is overtaken more than once, so a flood of one kind cannot
- *    starve the other.
+ *    starve the other. (A run that covers too many blocks in memory is cut, and each
+ *    part of it comes when the one before has ended.)
  * 5. A range that comes ends what is known in it. An error ends it, too.
  *
  * Where no block is in memory, writes are counted by area and not registered; a
@@ -108,6 +109,7 @@
 
 #include "block_state.h"
 #include "hold.h"
+#include "lower.h"
 #include "parts.h"
 
 /*
@@ -434,21 +436,47 @@ static void block_note_over(struct align_block *block)
 }
 
 /*
+ * The sector where a range is cut, in front of a block; @end: it is not. A device may
+ * ignore parts of what it discards as a whole, or erases; so these are cut between its
+ * granules only, and may meet as many blocks as one has. What is atomic stays whole, and
+ * no drive writes much like that.
+ */
+static u64 range_cut(const struct align_io *io, u64 start, u64 end, u64 block)
+{
+	const struct align_geometry *g = &io->at->geometry;
+	u64 cut = align_block_start(g, block);
+	u32 granule, rest;
+
+	if (io->bio->bi_opf & REQ_ATOMIC)
+		return end;
+	if (bio_op(io->bio) == REQ_OP_WRITE || align_io_is_zeroes(io))
+		return cut;
+	if (bio_op(io->bio) == REQ_OP_SECURE_ERASE)
+		return end;
+	granule = align_discard_sectors(io->at);
+	if (granule <= align_block_sectors(g))
+		return cut;
+	div_u64_rem(cut, granule, &rest);
+	cut -= rest;
+	return cut > start && !align_sector_in_block(g, cut) ? cut : end;
+}
+
+/*
  * Make a range of no more than the beginning of a run, if there are too many blocks in
- * memory. What is atomic stays whole, and no drive writes much like that. The locks of
- * the span are held.
+ * memory. The locks of the span are held.
  */
 static void range_shorten(struct align_io *io, const struct shard_span *span)
 {
-	const struct align_geometry *g = &io->at->geometry;
 	struct align_write *w = &io->write;
 	u64 last = range_last(io->at, span, w->range[0].first, w->range[0].last);
 	sector_t n;
 
-	if (last == w->range[0].last || (io->bio->bi_opf & REQ_ATOMIC))
+	if (last == w->range[0].last)
 		return;
-	n = w->end - align_block_start(g, last + 1);
-	w->range[0].last = last;
+	n = w->end - range_cut(io, w->start, w->end, last + 1);
+	if (!n)
+		return;
+	w->range[0].last = align_block_of(&io->at->geometry, w->end - n - 1);
 	w->end -= n;
 	w->rest = n;
 	w->run_left -= n;

@@ -306,6 +306,7 @@ static void range_next_job(struct align_job *job)
 	/* If it has to wait, it may be sent and end at any time from here. */
 	if (count)
 		ledger_inc(at->ledger, waits);
+	ledger_inc(at->ledger, cuts);
 	if (go)
 		run_send(io, GFP_NOIO);
 }

@@ -251,6 +251,7 @@ SCENES = {
     "batches": ("block.c", "\t\t\t\tnext = block_following(block);\n", "\t\t\t\tnext = NULL;\n"),
     "patched": ("run.c", "\tif (!block->patched)\n\t\tbitmap_copy(block->covered, block->kept,\n"
                 "\t\t\t    ALIGN_MAX_BLOCK_SECTORS);\n", ""),
+    "cut": ("turn.c", "\tif (io->bio->bi_opf & REQ_ATOMIC)\n\t\treturn end;\n", ""),
     "two regions": ("order.c", "\t\t\ti = shard_next(&span, i);\n\t\t\tio->write.wait_shard = i;\n",
                     "\t\t\ti = ALIGN_SHARDS;\n"),
     "crowd": ("block.c", "\twhile (now > high &&\n", "\tif (now > high &&\n"),

@@ -417,8 +417,12 @@ static void check_traffic(const struct figures *figures,
 	BETWEEN(touches_held, 0, READ(rmw_expected));
 	if (!figures->modes && figures->mode != 2)
 		CHECK(touches_held, 0);
-	/* Where requests are large, no write nor the blocks before it need cuts. */
-	if (plan->max_sectors >= MUCH && !sent.zeroes && !figures->limits)
+	/*
+	 * Where requests are large, and few blocks are in memory, no write nor the blocks
+	 * before it need cuts.
+	 */
+	if (plan->max_sectors >= MUCH && !sent.zeroes && !figures->limits &&
+	    plan->max_blocks <= RANGE_BLOCKS)
 		CHECK(cuts, 0);
 	if (has_errors(plan) || READ(uncut))
 		return;

@@ -36,6 +36,12 @@ static unsigned int later_chance(unsigned int n)
 	return chance_of(&later_state, n);
 }
 
+/* A sector where a region begins: of the second shard, or of the first one again. */
+static unsigned int plan_region(void)
+{
+	return (later_chance(2) ? world_shards : 1) * world_region_sectors;
+}
+
 static bool one_in(unsigned int n)
 {
 	return !plan_chance(n);
@@ -173,7 +179,7 @@ static void plan_drops(struct world_plan *plan, unsigned int block)
  */
 static void plan_border(struct world_plan *plan, unsigned int block)
 {
-	unsigned int border = world_region_sectors - plan->start, i;
+	unsigned int border = world_border(plan) - plan->start, i;
 
 	if (!plan->base || border < block ||
 	    border + 10 * block > plan->sectors)
@@ -409,7 +415,7 @@ static void plan_scenes(struct world_plan *plan)
 	plan->scenes = true;
 	plan->offset = 0;
 	/* The border of two regions lies behind the blocks of most scenes. */
-	plan->base = world_region_sectors - 3712;
+	plan->base = plan_region() - 3712;
 	plan->start = plan->base + plan_chance(64);
 	plan->twin = 0;
 	plan->sectors = MEDIA_SECTORS - 64;
@@ -500,8 +506,11 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		memset(plan, 0, sizeof(*plan));
 		plan->physical = physical[plan_chance(7)];
 		plan->offset = one_in(4) ? 512 * plan_chance(plan->physical / 512) : 0;
-		plan->base = one_in(4) ? world_region_sectors -
-					 64 * (1 + plan_chance(48)) : 0;
+		plan->base = 0;
+		if (one_in(4)) {
+			plan->base = plan_region();
+			plan->base -= 64 * (1 + plan_chance(48));
+		}
 		plan->start = one_in(2) ? plan_chance(64) : 0;
 		plan->sectors = 64 + plan_chance(MEDIA_SECTORS - 64 - plan->start);
 		plan->start += plan->base;

@@ -1321,7 +1321,7 @@ static const struct {
 	{ "counted writes", scene_counted_writes }, { "lines", scene_lines },
 	{ "many wait", scene_many_wait }, { "polled", scene_polled },
 	{ "withdrawn", scene_withdrawn }, { "patched", scene_patched },
-	{ "two regions", scene_two_regions },
+	{ "two regions", scene_two_regions }, { "cut", scene_cut },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

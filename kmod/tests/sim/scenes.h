@@ -38,6 +38,7 @@ void scene_two_regions(void);
 
 /* scenes_batches.c */
 void scene_batches(void);
+void scene_cut(void);
 void scene_patched(void);
 void scene_zeroes(void);
 

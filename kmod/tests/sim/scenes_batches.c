@@ -42,6 +42,53 @@ void scene_batches(void)
 	stage_close();
 }
 
+/* Hold a sector of each of some blocks from the block 4 on. */
+static void hold_row(unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		act_write(stage_at(4 + i), 1);
+	MUST(stage.at->engine.held.nr, nr);
+}
+
+/* What covers too many held blocks is cut, but for what is atomic. */
+void scene_cut(void)
+{
+	unsigned int nr = RANGE_BLOCKS + 8, i;
+	struct request_queue *queue = stage.drive->queue;
+
+	/* It is one request of the drive. */
+	if (stage.block > 16)
+		return;
+	stage_open(2, 400, 256);
+	hold_row(nr);
+	act_write(stage_at(4), nr * stage.block);
+	must_see(0, REQ_OP_WRITE, stage_at(4), RANGE_BLOCKS * stage.block);
+	must_see(1, REQ_OP_WRITE, stage_at(4 + RANGE_BLOCKS), 8 * stage.block);
+	must_see_no(2);
+	MUST(COUNT(cuts), 1);
+	MUST(stage.at->engine.held.nr, 0);
+	hold_row(nr);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_ATOMIC, stage_at(4),
+			       nr * stage.block)), BLK_STS_OK);
+	must_see(2, REQ_OP_WRITE, stage_at(4), nr * stage.block);
+	must_see_no(3);
+	/* Discards go between granules; what they give up is written before. */
+	queue->limits.discard_granularity = 24 * stage.block * SECTOR_SIZE;
+	hold_row(nr);
+	stage_leave_open(stage_at(4), nr * stage.block);
+	MUST(act_wait(act_send(REQ_OP_DISCARD, stage_at(4), nr * stage.block)),
+	     BLK_STS_OK);
+	for (i = 0; drive_seen(i); i++)
+		if (drive_seen(i)->op == REQ_OP_DISCARD)
+			MUST(drive_seen(i)->sector % (24 * stage.block) == 0 ||
+			     drive_seen(i)->sector == stage.start + stage_at(4),
+			     true);
+	queue->limits.discard_granularity = 0;
+	stage_close();
+}
+
 /* How often the block 4 was seen with touches that are not in its buffer yet. */
 static unsigned int partly_patched;
 

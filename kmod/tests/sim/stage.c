@@ -81,7 +81,7 @@ void stage_begin(const struct world_plan *plan, struct gendisk *drive)
 	stage.block = plan->physical >> SECTOR_SHIFT;
 	stage.start = plan->start;
 	stage.lead = (stage.block - plan->start % stage.block) % stage.block;
-	stage.border = (world_region_sectors - plan->start - stage.lead) /
+	stage.border = (world_border(plan) - plan->start - stage.lead) /
 		       stage.block;
 	stage.content = kmalloc(plan->sectors * sizeof(u64), GFP_NOIO);
 	for (i = 0; i < plan->sectors; i++)

@@ -20,6 +20,7 @@ static struct {
 
 const unsigned int world_region_sectors =
 	1U << (ALIGN_REGION_SHIFT - SECTOR_SHIFT);
+const unsigned int world_shards = ALIGN_SHARDS;
 
 void world_lost(dev_t dev, u64 block)
 {

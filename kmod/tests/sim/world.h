@@ -155,6 +155,14 @@ struct world_count {
  * blocks under two locks.
  */
 extern const unsigned int world_region_sectors;
+/* And how many regions in a row have locks of their own. */
+extern const unsigned int world_shards;
+
+/* The border of two regions behind the base of a plan. */
+static inline unsigned int world_border(const struct world_plan *plan)
+{
+	return (plan->base / world_region_sectors + 1) * world_region_sectors;
+}
 
 /* main.c's: it outlives a world. */
 extern struct world_count world_count;
