@@ -91,7 +91,7 @@ LEDGER_COUNTER(write_zeroes_bytes, COUNTER, "bytes",
 LEDGER_COUNTER(waits, COUNTER, "bios",
 	       "writes of whole blocks, discards and write-zeroes that waited for a block")
 LEDGER_COUNTER(cuts, COUNTER, "requests",
-	       "extra requests made by cutting at physical boundaries: by limits, or because of many blocks in memory")
+	       "extra requests made by cutting at physical boundaries")
 LEDGER_COUNTER(uncut, COUNTER, "blocks",
 	       "blocks that the device below splits, because no boundary fits its limits")
 LEDGER_COUNTER(nowait_again, COUNTER, "bios",
