@@ -54,7 +54,7 @@ static struct align_target *target_alloc(struct kunit *test)
 }
 
 /* Return the index of a block's shard, from the definition. */
-static unsigned int shard_index(const struct align_target *at, u64 number)
+static unsigned int index_by_definition(const struct align_target *at, u64 number)
 {
 	return number * at->geometry.physical / REGION_BYTES % ALIGN_SHARDS;
 }
@@ -117,7 +117,7 @@ static unsigned long shards_needed(const struct align_target *at, u64 first,
 
 	for (number = first; number <= last;
 	     number = (div_u64(number, blocks) + 1) * blocks)
-		__set_bit(shard_index(at, number), &shards);
+		__set_bit(index_by_definition(at, number), &shards);
 	return shards;
 }
 
