@@ -206,7 +206,8 @@ void turn_take(struct align_block *block, struct list_head *started);
 enum block_step turn_begin(struct align_block *block);
 void turn_wait_for_memory(struct align_block *block);
 enum block_step turn_after_read(struct align_block *block, bool failed);
-void block_end_turn(struct align_block *block);
+void block_end_turn(struct align_block *block, struct list_head *ready);
+void turns_queue(struct list_head *ready);
 void blocks_go_on(struct work_struct *work);
 
 /* start.c */

@@ -190,15 +190,17 @@ static bool shard_let_pass(struct align_shard *shard)
 {
 	struct align_block *block, *tmp;
 	unsigned int nr = 0;
+	LIST_HEAD(ready);
 
 	spin_lock_irq(&shard->lock);
 	list_for_each_entry_safe(block, tmp, &shard->urgent, list) {
 		if (nr++ == BLOCKS_BATCH)
 			break;
 		hold_leave(block);
-		block_end_turn(block);
+		block_end_turn(block, &ready);
 	}
 	spin_unlock_irq(&shard->lock);
+	turns_queue(&ready);
 	return nr;
 }
 

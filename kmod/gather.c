@@ -12,6 +12,7 @@
 /**
  * hold_take_back - send no block whose held touches must stay where they are
  * @block: a block in COLLECT, the caller's to start
+ * @ready: receives the block if a worker has to start it
  *
  * Called with the lock of the block's shard held.
  *
@@ -19,14 +20,14 @@
  * has no touch that waits: then it is in HELD, or in WAIT if ranges waited for it,
  * and no longer the caller's.
  */
-bool hold_take_back(struct align_block *block)
+bool hold_take_back(struct align_block *block, struct list_head *ready)
 {
 	if (!hold_is_frozen(&block->single.at->engine.held) || !block->held ||
 	    !list_empty(&block->touches))
 		return false;
 	list_del_init(&block->list);
 	if (block->waiting)
-		block_end_turn(block);
+		block_end_turn(block, ready);
 	else
 		turn_rest(block);
 	return true;

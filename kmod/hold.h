@@ -56,7 +56,7 @@ void hold_fail_waiters(struct align_held *held);
 bool hold_is_quiet(struct align_held *held);
 
 /* gather.c */
-bool hold_take_back(struct align_block *block);
+bool hold_take_back(struct align_block *block, struct list_head *ready);
 struct align_block *hold_before(struct align_block *block);
 void hold_for_stream(struct align_block *block, struct list_head *started);
 void hold_gather(struct align_target *at, struct align_block *block,
@@ -294,7 +294,8 @@ static inline void hold_hurry(struct align_block *block)
 {
 }
 
-static inline bool hold_take_back(struct align_block *block)
+static inline bool hold_take_back(struct align_block *block,
+				  struct list_head *ready)
 {
 	return false;
 }

@@ -503,14 +503,16 @@ static void touch_pass_end(struct bio *bio)
 	struct align_shard *shard = block_shard(block);
 	blk_status_t status = bio->bi_status;
 	unsigned long flags;
+	LIST_HEAD(ready);
 
 	bio_put(bio);
 	spin_lock_irqsave(&shard->lock, flags);
 	if (!--block->passing) {
 		block->valid = false;
-		block_end_turn(block);
+		block_end_turn(block, &ready);
 	}
 	spin_unlock_irqrestore(&shard->lock, flags);
+	turns_queue(&ready);
 	touch->how = RMW_DRIVE_READ_ERROR;
 	align_io_put(touch->io, status);
 }

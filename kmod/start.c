@@ -108,6 +108,7 @@ void start_now(struct align_target *at, struct list_head *started)
 		struct align_shard *shard;
 		unsigned long flags;
 		u64 next = 0;
+		LIST_HEAD(ready);
 		LIST_HEAD(list);
 
 		block = list_first_entry(started, struct align_block, list);
@@ -116,7 +117,7 @@ void start_now(struct align_target *at, struct list_head *started)
 		list_for_each_entry_safe(block, tmp, started, list) {
 			if (seen++ == BLOCKS_BATCH || block_shard(block) != shard)
 				break;
-			if (hold_take_back(block) || block_delay(block))
+			if (hold_take_back(block, &ready) || block_delay(block))
 				continue;
 			if (!nr) {
 				max = run_max_blocks(at, block->number);
@@ -131,6 +132,7 @@ void start_now(struct align_target *at, struct list_head *started)
 			nr++;
 		}
 		spin_unlock_irqrestore(&shard->lock, flags);
+		turns_queue(&ready);
 
 		if (!nr)
 			continue;

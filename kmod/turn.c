@@ -415,15 +415,23 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 	return false;
 }
 
-/* Make a block active, to be started by a worker. Lock held. */
-static void block_collect_and_queue(struct align_block *block)
+/**
+ * turns_queue - have blocks started by workers
+ * @ready: blocks in COLLECT that are the caller's to start, if any
+ *
+ * Called without the lock. Neither blocks nor their target may be used afterwards.
+ */
+void turns_queue(struct list_head *ready)
 {
-	struct align_jobs *jobs = &block->single.at->engine.jobs;
-	struct align_delay *delay = &block->single.at->engine.delay;
+	struct align_block *block, *tmp;
 
-	block->state = BLOCK_IS_COLLECT;
-	job_init(&block->single.job, delay->start);
-	job_queue(jobs, &block->single.job);
+	list_for_each_entry_safe(block, tmp, ready, list) {
+		struct align_engine *engine = &block->single.at->engine;
+
+		list_del_init(&block->list);
+		job_init(&block->single.job, engine->delay.start);
+		job_queue(&engine->jobs, &block->single.job);
+	}
 }
 
 /* Note that ranges go down over what a block in WAIT holds. Lock held. */
@@ -568,8 +576,11 @@ bool blocks_add_range(struct align_io *io)
 	return list_empty(&io->write.wait);
 }
 
-/* Go on with a block in WAIT whose last range has ended. Lock held. */
-static void block_go_on(struct align_block *block)
+/*
+ * Go on with a block in WAIT whose last range has ended; @ready receives it if a worker
+ * has to start it. Lock held.
+ */
+static void block_go_on(struct align_block *block, struct list_head *ready)
 {
 	struct block_facts facts = {
 		.touches = !list_empty(&block->touches),
@@ -584,13 +595,13 @@ static void block_go_on(struct align_block *block)
 	}
 	switch (block_after_ranges(&facts)) {
 	case BLOCK_COLLECTS:
-		block_collect_and_queue(block);
+		block_collect(block, ready);
 		break;
 	case BLOCK_RESTS:
 		turn_rest(block);
 		break;
 	case BLOCK_ENDS_TURN:
-		block_end_turn(block);
+		block_end_turn(block, ready);
 		break;
 	default:
 		block_remove(block);
@@ -603,7 +614,8 @@ static void block_go_on(struct align_block *block)
  * there may be more. The locks of the range's shards are held.
  */
 static bool shard_end_range(struct align_shard *shard, struct align_io *io,
-			    bool ok, unsigned int *left)
+			    bool ok, unsigned int *left,
+			    struct list_head *ready)
 {
 	u64 from = max(io->write.range[0].first, io->write.left_number);
 	struct align_block *block, *next;
@@ -619,7 +631,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 		if (ok && block->held)
 			hold_overwritten(block, io);
 		if (!--block->blockers)
-			block_go_on(block);
+			block_go_on(block, ready);
 	}
 	return false;
 }
@@ -629,7 +641,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
  * none is left. Return: whether blocks are left. The locks of its shards are held.
  */
 static bool range_end_some(struct align_io *io, const struct shard_span *span,
-			   bool ok)
+			   bool ok, struct list_head *ready)
 {
 	unsigned int i = max(io->write.left_shard, shard_first(span));
 	unsigned int left = RANGE_END_BLOCKS;
@@ -639,7 +651,7 @@ static bool range_end_some(struct align_io *io, const struct shard_span *span,
 			io->write.left_number = 0;
 		io->write.left_shard = i;
 		if (shard_end_range(&io->at->engine.blocks.shard[i], io, ok,
-				    &left))
+				    &left, ready))
 			return true;
 	}
 	range_place(io, span, range_remove);
@@ -662,12 +674,14 @@ void blocks_end_range(struct align_io *io, bool ok)
 	struct shard_span span = shard_span(at, io->write.range[0].first,
 					    io->write.range[0].last);
 	unsigned long flags;
+	LIST_HEAD(ready);
 	bool more;
 
 	do {
 		span_lock(at, &span, &flags);
-		more = range_end_some(io, &span, ok);
+		more = range_end_some(io, &span, ok, &ready);
 		span_unlock(at, &span, flags);
+		turns_queue(&ready);
 	} while (more);
 }
 
@@ -681,6 +695,7 @@ static bool area_let_go_on(struct align_target *at, unsigned int index)
 	struct align_area *area = area_at(at, index);
 	unsigned long flags;
 	unsigned int nr;
+	LIST_HEAD(ready);
 
 	spin_lock_irqsave(&shard->lock, flags);
 	if (area->drains)
@@ -693,9 +708,10 @@ static bool area_let_go_on(struct align_target *at, unsigned int index)
 
 		list_del_init(&block->list);
 		if (!--block->blockers)
-			block_go_on(block);
+			block_go_on(block, &ready);
 	}
 	spin_unlock_irqrestore(&shard->lock, flags);
+	turns_queue(&ready);
 	return nr == BLOCKS_BATCH;
 }
 
@@ -748,10 +764,11 @@ static void block_stay(struct align_block *block)
 /**
  * block_end_turn - let waiting ranges through and begin the next turn
  * @block: a block whose turn has ended; may be gone afterwards
+ * @ready: receives the block if a worker has to start it
  *
  * Called with the lock held.
  */
-void block_end_turn(struct align_block *block)
+void block_end_turn(struct align_block *block, struct list_head *ready)
 {
 	struct align_blocks *blocks = &block->single.at->engine.blocks;
 	struct block_facts facts = {
@@ -779,7 +796,7 @@ void block_end_turn(struct align_block *block)
 		break;
 	case BLOCK_COLLECTS:
 		block_take_next(block);
-		block_collect_and_queue(block);
+		block_collect(block, ready);
 		break;
 	case BLOCK_RESTS:
 		turn_rest(block);
@@ -807,6 +824,7 @@ void block_served(struct align_block *block, blk_status_t status)
 	enum rmw_how first, later;
 	struct align_touch *touch, *tmp;
 	unsigned long flags;
+	LIST_HEAD(ready);
 	LIST_HEAD(done);
 
 	spin_lock_irqsave(&shard->lock, flags);
@@ -826,9 +844,10 @@ void block_served(struct align_block *block, blk_status_t status)
 			first = later;
 		}
 	}
-	block_end_turn(block);
+	block_end_turn(block, &ready);
 	spin_unlock_irqrestore(&shard->lock, flags);
 
+	turns_queue(&ready);
 	list_for_each_entry_safe(touch, tmp, &done, list) {
 		touch->how = first;
 		first = later;
