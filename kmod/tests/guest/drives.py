@@ -14,6 +14,7 @@ DRIVES = {
     # QEMU cannot present the offset to the guest; the tests pass it in the table line.
     "offset3584": Server(alignment=3584),
     "claims512": Server(size="1G", presented={"physical": 512}),
+    "segments30": Server(presented={"queue_size": 32}),
     "segments126": Server(presented={"queue_size": 128}),
     "segments254": Server(presented={"queue_size": 256}),
     "segments126offset3584": Server(alignment=3584, presented={"queue_size": 128}),
