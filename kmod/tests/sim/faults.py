@@ -62,7 +62,8 @@ FAULTS = {
     "range-waits-for-newer": [("order.c", "if (block->turn <= io->write.stamp) {", "if (block->turn < io->write.stamp) {")],
     "range-left-in-next-shard": [("turn.c", "\t\tif (i != io->write.left_shard)\n\t\t\tio->write.left_number = 0;\n", "")],
     "range-waits-not-in-next-shard": [("order.c", "\t\t\tio->write.wait_number = 0;\n", "")],
-    "range-left-counts": [("order.c", "nr += !range_has_left(range->io, number);", "nr++;")],
+    "range-left-counts": [("order.c", "nr += !range_has_left(range->io, number);",
+                           "nr += 1 + 0 * range_has_left(range->io, number);")],
     "rest-of-run-forgotten": [("write.c", "\tif (!io->write.rest) {\n", "\tif (true) {\n")],
     "starved-not-woken": [("spare.c", "\tspare->busy = false;\n\tspare_wake_first(spare);\n", "\tspare->busy = false;\n")],
     "timer-not-armed": [("held.c", "\telse\n\t\ttimer_reduce(&held->due, block->since +\n"
@@ -145,7 +146,7 @@ FAULTS = {
     "nowait-waits": [("turn.c", "bool seen = io->bio->bi_opf & REQ_NOWAIT;", "bool seen = false;")],
     "drop-keeps-writes": [("parts.c", "\t\tif (!io->write.status && hold_was_dropped(io))\n"
                            "\t\t\tio->write.status = BLK_STS_IOERR;\n", "")],
-    "drop-does-not-wait": [("settle.c", "\tsynchronize_rcu();\n", "")],
+    "drop-does-not-wait": [("settle.c", "\t\tsynchronize_rcu();\n", "\t\tcond_resched();\n")],
     "read-shows-and-forgets": [("overlay.c", "\tblock->shown = true;\n\tatomic_inc(&io->at->engine.blocks.nr_shown);\n", "")],
     "read-of-shown-not-mapped": [("hold.h", " ||\n\t       atomic_read(&engine->blocks.nr_shown);", ";")],
     "read-shows-too-early": [("overlay.c", "!block->patched || ", "")],
@@ -254,11 +255,6 @@ SCENES = {
                "\t\ttaken = other == shard && shard_make_room(blocks, other, &left);\n"),
     "long write": ("write.c", "split.run_sectors - 1));", "split.run_sectors));"),
     "batches": ("block.c", "\t\t\t\tnext = block_following(block);\n", "\t\t\t\tnext = NULL;\n"),
-    "patched": ("run.c", "\tif (!block->patched)\n\t\tbitmap_copy(block->covered, block->kept,\n"
-                "\t\t\t    ALIGN_MAX_BLOCK_SECTORS);\n", ""),
-    "cut": ("turn.c", "\tif (io->bio->bi_opf & REQ_ATOMIC)\n\t\treturn end;\n", ""),
-    "two regions": ("order.c", "\t\t\ti = shard_next(&span, i);\n\t\t\tio->write.wait_shard = i;\n",
-                    "\t\t\ti = ALIGN_SHARDS;\n"),
     "crowd": ("block.c", "\twhile (now > high &&\n", "\tif (now > high &&\n"),
     "settled": ("waiter.c", "\t\twaiter->failed = waiter->left ||\n\t\t\t\t waiter->fails >= waiter->arrival;\n",
                 "\t\twaiter->failed = true;\n"),
@@ -270,6 +266,11 @@ SCENES = {
                   "\tarea_let_go_on(at, index);\n"),
     "polled": ("fixing.c", "\tbio_clear_polled(bio);\n", ""),
     "withdrawn": ("held.c", "\twhile (waiters_end(&held->waiters, WAITERS_BATCH)) {\n", "\twhile (false) {\n"),
+    "patched": ("run.c", "\tif (!block->patched)\n\t\tbitmap_copy(block->covered, block->kept,\n"
+                "\t\t\t    ALIGN_MAX_BLOCK_SECTORS);\n", ""),
+    "two regions": ("order.c", "\t\t\ti = shard_next(&span, i);\n\t\t\tio->write.wait_shard = i;\n",
+                    "\t\t\ti = ALIGN_SHARDS;\n"),
+    "cut": ("turn.c", "\tif (io->bio->bi_opf & REQ_ATOMIC)\n\t\treturn end;\n", ""),
     "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
     "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),

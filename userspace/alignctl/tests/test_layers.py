@@ -14,7 +14,7 @@ TOP = REPO / "userspace/alignctl"
 OBJECTS = OUT / "build/alignctl"
 MAP = (REPO / "Documentation/source-map.rst").read_text()
 # What the kernel module shares with userspace, and so lies below all rooms.
-SHARED = {"defaults.h", "geometry.h", "ledger_table.h"}
+SHARED = {"decide.h", "defaults.h", "geometry.h", "ledger_table.h"}
 # Folders that are no rooms.
 ASIDE = {"tests", "fuzz", "completion"}
 INCLUDE = re.compile(r'^#include [<"]([^>"]+)[>"]', re.M)
