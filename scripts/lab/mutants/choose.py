@@ -68,9 +68,14 @@ class Mutant:
 
 
 def functions(lines: list[str]) -> list[Function]:
-    """Return the functions of a file in the kernel's style: braces in the first column, a name before a parenthesis."""
-    found, opened = [], None
+    """Return the functions of a file in the kernel's style: braces in the first column, a name before a parenthesis. Behind
+    #else is what a module without the upper layers has, which is not in the simulation."""
+    found, opened, other = [], None, False
     for number, line in enumerate(lines, 1):
+        if line.startswith(("#else", "#endif")):
+            other = line.startswith("#else")
+        if other:
+            continue
         if line.rstrip() == "{":
             opened = number
         elif line.startswith("}") and opened:
