@@ -153,8 +153,9 @@ enum align_ending {
  * @pass: work that finds out what else the ranges in @passed wait for
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
- * @asleep: nothing may be known, because the machine sleeps: see notify.c; read
- *	without a lock
+ * @asleep: nothing may be known, because the machine sleeps: see notify.c. A block
+ *	that ends its turn reads it under the lock of its shard, and blocks_forget()
+ *	takes each of these behind its setting, so that none is known after that
  * @lock: guards @passed; taken inside a shard's
  * @passed: ranges that have been let through by a block
  */

@@ -12,6 +12,13 @@
 #include "max_io.h"
 #include "oracle.h"
 
+/* A disk of 512e, as the kernel limits its requests. */
+static const struct align_limits usual = {
+	.max_sectors = 2560,
+	.physical_sectors = 8,
+	.logical_sectors = 1,
+};
+
 /* Rows: whether one block, written from a buffer of pages, goes down whole. */
 static const struct fits_row {
 	u32 physical, offset;
@@ -301,11 +308,7 @@ static void cuts_large_writes(struct kunit *test)
 /* Limits with which a block cannot go down in one piece. */
 static void no_cut_where_no_block_fits(struct kunit *test)
 {
-	struct align_limits lim = {
-		.max_sectors = 2560,
-		.physical_sectors = 8,
-		.logical_sectors = 1,
-	};
+	struct align_limits lim = usual;
 	struct align_geometry g;
 
 	/* max_sectors is less than a block */
@@ -459,11 +462,7 @@ static void sends_parts_of_blocks_that_are_zeroed_alone(struct kunit *test)
 /* A device without write-zeroes fails them itself; pieces gain nothing. */
 static void cuts_no_zeroes_that_are_not_taken(struct kunit *test)
 {
-	struct align_limits lim = {
-		.max_sectors = 2560,
-		.physical_sectors = 8,
-		.logical_sectors = 1,
-	};
+	struct align_limits lim = usual;
 	struct align_geometry g;
 
 	whole_device(test, &g, 4096, 512, 3584);

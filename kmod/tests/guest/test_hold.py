@@ -368,7 +368,7 @@ def test_memory_is_what_was_promised(rig, max_blocks, physical):
             Disk(device.path) as upper, Disk(drive.path) as lower:
         for i in range(number):
             upper.write(2 * i * block + 1, pattern(i, 2 * i * block + 1, 3))
-        most = max_blocks * (physical + 512)
+        most = max_blocks * (physical + (512 if physical < 16384 else 1024))
         eventually(lambda: device.counter("target0_memory_bytes") <= most,
                    f"{device.counter('target0_memory_bytes')} bytes are in use, the limit is {most}")
         assert device.counter("target0_blocks") <= max_blocks

@@ -951,6 +951,19 @@ static void sleeps(void)
 	stage_close();
 }
 
+/* What is made in a sleep knows no block either, until the machine goes on. */
+static void woken(void)
+{
+	shim_sleep_event(PM_HIBERNATION_PREPARE);
+	stage_open(1, 400, 64);
+	act_write(stage_at(4), 1);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
+	shim_sleep_event(PM_POST_HIBERNATION);
+	act_write(stage_at(8), 1);
+	MUST(atomic_read(&stage.at->engine.blocks.nr), 1);
+	stage_close();
+}
+
 /* A device that holds something is removed: it is written, and nothing comes behind. */
 static void removal(void)
 {
@@ -1306,7 +1319,7 @@ static const struct {
 	{ "younger fails", younger_fails }, { "unreadable", unreadable },
 	{ "suspends", suspends }, { "slow suspend", slow_suspend },
 	{ "forgotten", forgotten }, { "gate", gate }, { "nowait", nowait },
-	{ "sleeps", sleeps }, { "removal", removal }, { "refusals", refusals }, { "cache", cache },
+	{ "sleeps", sleeps }, { "woken", woken }, { "removal", removal }, { "refusals", refusals }, { "cache", cache },
 	{ "cache stays", cache_stays }, { "no memory", no_memory },
 	{ "dropped", scene_dropped }, { "starved", scene_starved },
 	{ "few pieces", scene_few_pieces },

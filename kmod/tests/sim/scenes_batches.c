@@ -57,6 +57,7 @@ void scene_cut(void)
 {
 	unsigned int nr = RANGE_BLOCKS + 8, i;
 	struct request_queue *queue = stage.drive->queue;
+	u64 waits;
 
 	/* It is one request of the drive. */
 	if (stage.block > 16)
@@ -77,9 +78,11 @@ void scene_cut(void)
 	/* Discards go between granules; what they give up is written before. */
 	queue->limits.discard_granularity = 24 * stage.block * SECTOR_SIZE;
 	hold_row(nr);
+	waits = COUNT(waits);
 	stage_leave_open(stage_at(4), nr * stage.block);
 	MUST(act_wait(act_send(REQ_OP_DISCARD, stage_at(4), nr * stage.block)),
 	     BLK_STS_OK);
+	MUST(COUNT(waits) - waits, 1);
 	for (i = 0; drive_seen(i); i++)
 		if (drive_seen(i)->op == REQ_OP_DISCARD)
 			MUST(drive_seen(i)->sector % (24 * stage.block) == 0 ||
