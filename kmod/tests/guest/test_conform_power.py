@@ -5,6 +5,7 @@ a stand-in for each way not to keep it is found out.
 """
 
 import contextlib
+import errno
 import json
 import os
 import random
@@ -82,6 +83,16 @@ def test_a_block_that_a_cut_made_unreadable_is_a_finding(rig, tmp_path):
     assert all(each["found"].endswith("Input/output error") for each in found["findings"])
 
 
+def is_free(path):
+    """Return whether nothing holds a disk: requests in an io_uring hold it for some time after their process was killed."""
+    try:
+        os.close(os.open(path, os.O_RDONLY | os.O_EXCL))
+    except OSError as error:
+        assert error.errno == errno.EBUSY
+        return False
+    return True
+
+
 def test_what_is_killed_with_its_host_is_judged_by_what_the_file_has(rig, tmp_path):
     drive = rig.drive("power4096")
     state = tmp_path / "state"
@@ -89,6 +100,7 @@ def test_what_is_killed_with_its_host_is_judged_by_what_the_file_has(rig, tmp_pa
                           stderr=subprocess.DEVNULL) as process:
         eventually(lambda: state.exists() and state.stat().st_size > 20000, "STATE does not grow")
         process.kill()
+    eventually(lambda: is_free(drive.path), f"{drive.path} is held by a process that was killed")
     drive.cut_power(seed=1)
     drive.power_on()
     whole = conform(drive.path, "--after", state)
