@@ -124,6 +124,8 @@ static bool hold_take_next(struct align_target *at, struct list_head *started)
 	struct align_shard *shard;
 	enum drain_turn turn;
 	unsigned int i;
+	bool alone;
+	u64 number;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		hold_survey(&blocks->shard[i], &found[i]);
@@ -134,11 +136,16 @@ static bool hold_take_next(struct align_target *at, struct list_head *started)
 	spin_lock_irq(&shard->lock);
 	/* It may have gone its way meanwhile. */
 	block = hold_first(shard, turn);
-	if (block && turn == DRAIN_FAILED)
+	alone = block && turn != DRAIN_FAILED;
+	if (alone) {
+		number = block->number;
+		turn_take(block, started);
+	} else if (block) {
 		hold_retry(at, block, started);
-	else if (block)
-		hold_gather(at, block, started);
+	}
 	spin_unlock_irq(&shard->lock);
+	if (alone)
+		hold_gather(at, shard, number, started);
 	return true;
 }
 

@@ -68,7 +68,7 @@ sector_t run_cut(const struct align_io *io, sector_t sector,
  * @at: the target
  * @number: the first of them
  *
- * Return: 1 to RUN_BLOCKS.
+ * Return: at least 1. There may be more than one lock is held over.
  */
 unsigned int run_max_blocks(const struct align_target *at, u64 number)
 {
@@ -79,7 +79,7 @@ unsigned int run_max_blocks(const struct align_target *at, u64 number)
 	sectors = align_max_io_sectors(&lim,
 				       align_block_start(&at->geometry, number));
 	/* Each page may be a segment of its own. */
-	return clamp(min(sectors / align_block_sectors(&at->geometry),
-			 min_t(u32, lim.max_segments, BIO_MAX_VECS) /
-			 buffer_max_segments(at)), 1U, (u32)RUN_BLOCKS);
+	return max(1U, min(sectors / align_block_sectors(&at->geometry),
+			   min_t(u32, lim.max_segments, BIO_MAX_VECS) /
+			   buffer_max_segments(at)));
 }

@@ -38,20 +38,15 @@ static struct align_block *block_before(struct align_block *block)
 	return rb_entry_safe(rb_prev(&block->rb), struct align_block, rb);
 }
 
-/*
- * Whether @other is held, too, lies @distance blocks after @block, and may go
- * with it. Lock held.
- */
-static bool hold_is_neighbour(const struct align_block *block,
-			      const struct align_block *other, s64 distance)
+/* Whether a block is held, and may go with a neighbour. Lock held. */
+static bool hold_is_going_along(const struct align_block *block)
 {
 	struct align_held *held = &block->single.at->engine.held;
 
-	if (!other || other->number != block->number + distance ||
-	    other->state != BLOCK_IS_HELD || other->failed)
+	if (block->state != BLOCK_IS_HELD || block->failed)
 		return false;
-	return held_goes_along(block_is_kept(other), hold_is_over(other),
-			       jiffies - other->since,
+	return held_goes_along(block_is_kept(block), hold_is_over(block),
+			       jiffies - block->since,
 			       msecs_to_jiffies(READ_ONCE(held->hold_ms)));
 }
 
@@ -84,7 +79,9 @@ struct align_block *hold_before(struct align_block *block)
  */
 void hold_for_stream(struct align_block *block, struct list_head *started)
 {
-	unsigned int max = run_max_blocks(block->single.at, block->number);
+	unsigned int max = min_t(unsigned int, ROW_BLOCKS,
+				 run_max_blocks(block->single.at,
+						block->number));
 	struct align_block *other;
 	unsigned int nr;
 
@@ -106,27 +103,56 @@ void hold_for_stream(struct align_block *block, struct list_head *started)
 	}
 }
 
-/* Take a held block and its held neighbours, for one request. Lock held. */
-void hold_gather(struct align_target *at, struct align_block *block,
+/*
+ * Take held blocks from a number on, by steps of 1 or -1, until one does not go along.
+ * Return: how many.
+ */
+static unsigned int hold_take_side(struct align_shard *shard, u64 number,
+				   int step, unsigned int most,
+				   struct list_head *started)
+{
+	unsigned int taken = 0, left;
+	bool more = true;
+
+	while (more && taken < most) {
+		spin_lock_irq(&shard->lock);
+		for (left = BLOCKS_BATCH; left && more && taken < most; left--) {
+			struct align_block *block =
+				block_at_or_above(shard, number);
+
+			more = block && block->number == number &&
+			       hold_is_going_along(block);
+			if (more) {
+				turn_take(block, started);
+				taken++;
+				number += step;
+			}
+		}
+		spin_unlock_irq(&shard->lock);
+	}
+	return taken;
+}
+
+/**
+ * hold_gather - take the held neighbours of a block, for one request
+ * @at: the target
+ * @shard: the shard of the block
+ * @number: number of the block, which is to be written
+ * @started: blocks that the caller has to start
+ *
+ * Called without the lock, which is taken for some of them at a time: what comes or
+ * goes meanwhile goes in another request.
+ */
+void hold_gather(struct align_target *at, struct align_shard *shard, u64 number,
 		 struct list_head *started)
 {
-	unsigned int max = run_max_blocks(at, block->number);
-	struct align_block *other = block_before(block);
-	unsigned int nr = 1;
+	unsigned int max = run_max_blocks(at, number);
+	unsigned int before = hold_take_side(shard, number - 1, -1, max - 1,
+					     started);
 
-	while (nr < max && hold_is_neighbour(block, other, -1)) {
-		block = other;
-		other = block_before(block);
-		nr++;
-	}
-	max = min(max, run_max_blocks(at, block->number));
-	for (nr = 0; nr < max; nr++) {
-		other = block_following(block);
-		turn_take(block, started);
-		if (!hold_is_neighbour(block, other, 1))
-			break;
-		block = other;
-	}
+	max = min(max, run_max_blocks(at, number - before));
+	if (max > before + 1)
+		hold_take_side(shard, number + 1, 1, max - before - 1, started);
 }
 
 /*
@@ -136,7 +162,8 @@ void hold_gather(struct align_target *at, struct align_block *block,
 void hold_retry(struct align_target *at, struct align_block *block,
 		struct list_head *started)
 {
-	unsigned int max = run_max_blocks(at, block->number);
+	unsigned int max = min_t(unsigned int, ROW_BLOCKS,
+				 run_max_blocks(at, block->number));
 	u64 next = block->number;
 	struct rb_node *behind;
 

@@ -59,7 +59,7 @@ bool hold_is_quiet(struct align_held *held);
 bool hold_take_back(struct align_block *block, struct list_head *ready);
 struct align_block *hold_before(struct align_block *block);
 void hold_for_stream(struct align_block *block, struct list_head *started);
-void hold_gather(struct align_target *at, struct align_block *block,
+void hold_gather(struct align_target *at, struct align_shard *shard, u64 number,
 		 struct list_head *started);
 void hold_retry(struct align_target *at, struct align_block *block,
 		struct list_head *started);

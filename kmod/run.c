@@ -622,7 +622,7 @@ static void run_go_on(struct align_job *job)
 	struct align_block *block, *tmp;
 	struct align_shard *shard;
 	enum block_step step = BLOCK_WRITE;
-	unsigned int nr = run->nr;
+	unsigned int nr = run->nr, seen = 0;
 	unsigned long flags;
 	LIST_HEAD(list);
 
@@ -643,8 +643,14 @@ static void run_go_on(struct align_job *job)
 	/* Neighbours that came here as one are of one shard. */
 	shard = block_shard(list_first_entry(&list, struct align_block, list));
 	spin_lock_irqsave(&shard->lock, flags);
-	list_for_each_entry(block, &list, list)
+	list_for_each_entry(block, &list, list) {
+		if (++seen == BLOCKS_BATCH) {
+			spin_unlock_irqrestore(&shard->lock, flags);
+			seen = 1;
+			spin_lock_irqsave(&shard->lock, flags);
+		}
 		step = turn_after_read(block, failed);
+	}
 	spin_unlock_irqrestore(&shard->lock, flags);
 
 	if (step == BLOCK_WRITE) {

@@ -96,7 +96,9 @@ static bool block_delay(struct align_block *block)
  * @at: the target
  * @started: blocks in COLLECT that are the caller's to start
  *
- * Process context, without the lock.
+ * Process context, without the lock, which is released between some of them: what has
+ * begun by then is in READ or WRITE, and not sent, and the rest in COLLECT; all of these
+ * are the caller's, and what comes to one meanwhile joins it or waits.
  */
 void start_now(struct align_target *at, struct list_head *started)
 {
@@ -115,8 +117,13 @@ void start_now(struct align_target *at, struct list_head *started)
 		shard = block_shard(block);
 		spin_lock_irqsave(&shard->lock, flags);
 		list_for_each_entry_safe(block, tmp, started, list) {
-			if (seen++ == BLOCKS_BATCH || block_shard(block) != shard)
+			if (block_shard(block) != shard)
 				break;
+			if (++seen == BLOCKS_BATCH) {
+				spin_unlock_irqrestore(&shard->lock, flags);
+				seen = 1;
+				spin_lock_irqsave(&shard->lock, flags);
+			}
 			if (hold_take_back(block, &ready) || block_delay(block))
 				continue;
 			if (!nr) {

@@ -135,16 +135,12 @@ def test_a_misaligned_stream_costs_two_reads_whatever_its_length(rig, name):
         check(8, pattern(1000, 8, 7), lower.read(8, 7), "the sectors before the stream")
 
 
-# Of kmod/engine.h: no lock is held over more blocks.
-RUN_BLOCKS = 42
-
-
 def blocks_per_request(path):
-    """Return the most blocks per request that the device below allows, if each page is a segment, and one lock."""
-    return min(int(queue(path, "max_sectors_kb")) // 4, int(queue(path, "max_segments")), RUN_BLOCKS)
+    """Return the most blocks per request that the device below allows, if each page is a segment."""
+    return min(int(queue(path, "max_sectors_kb")) // 4, int(queue(path, "max_segments")))
 
 
-@pytest.mark.parametrize("segments", [30, 126])
+@pytest.mark.parametrize("segments", [30, 126, 254])
 def test_neighbours_are_emptied_in_runs(rig, segments):
     """512 bytes in each of 600 blocks, in any order: one read for a run of them, and one write."""
     drive = rig.drive(f"segments{segments}")

@@ -202,7 +202,7 @@ FOCUS = {
 # By the name of a scene of scenes.c, a fault that it finds.
 SCENES = {
     "times": ("decide.h", "age >= hold / 2", "age <= hold"),
-    "full requests": ("gather.c", "\t\tother = block_before(block);\n\t\tnr++;\n", "\t\tother = block_before(block);\n"),
+    "full requests": ("gather.c", "number + 1, 1, max - before - 1, started", "number + 1, 1, max, started"),
     "gaps": ("fit.c", "\tif (blocks) {\n\t\tu32 front", "\tif (true) {\n\t\tu32 front"),
     "shorter time": ("drain.c", "\tWRITE_ONCE(at->engine.held.hold_ms, ms);\n\thold_kick(at);\n",
                      "\tWRITE_ONCE(at->engine.held.hold_ms, ms);\n"),
