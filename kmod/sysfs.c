@@ -33,7 +33,7 @@ struct align_file {
 
 /**
  * struct align_files - files that come and go together
- * @nr: number of entries of @file that have a name
+ * @nr: number of entries of @file that are in use
  * @file: the files
  */
 struct align_files {
@@ -244,12 +244,24 @@ static ssize_t target_show(struct device *dev, struct device_attribute *attr,
 	return ret;
 }
 
-static const char * const histogram_names[LEDGER_HISTOGRAMS] = {
-	[LEDGER_PHASE] = "phase_histogram",
-	[LEDGER_SIZE] = "size_histogram",
-	[LEDGER_LATENCY_ALIGNED] = "latency_aligned_histogram",
-	[LEDGER_LATENCY_MISALIGNED] = "latency_misaligned_histogram",
-	[LEDGER_HOLD_TIME] = "hold_time_histogram",
+/* The names of the files of counters' baselines, by enum ledger_counter. */
+static const char * const baseline_names[LEDGER_NR] = {
+#define LEDGER_COUNTER(name, ...) "baseline_" #name,
+#include "ledger_table.h"
+#undef LEDGER_COUNTER
+};
+
+static const struct {
+	const char *name;
+	const char *baseline;
+} histogram_names[LEDGER_HISTOGRAMS] = {
+#define HISTOGRAM(name)	{ #name "_histogram", "baseline_" #name "_histogram" }
+	[LEDGER_PHASE] = HISTOGRAM(phase),
+	[LEDGER_SIZE] = HISTOGRAM(size),
+	[LEDGER_LATENCY_ALIGNED] = HISTOGRAM(latency_aligned),
+	[LEDGER_LATENCY_MISALIGNED] = HISTOGRAM(latency_misaligned),
+	[LEDGER_HOLD_TIME] = HISTOGRAM(hold_time),
+#undef HISTOGRAM
 };
 
 static struct align_files *files_new(unsigned int nr)
@@ -260,34 +272,30 @@ static struct align_files *files_new(unsigned int nr)
 	return files;
 }
 
-static void files_free(struct align_files *files)
+/* Add a file. @name stays where it is as long as the files. */
+static struct align_file *files_add(struct align_files *files,
+				    struct align_node *node, file_show show,
+				    unsigned int which, const char *name)
+{
+	struct align_file *file = &files->file[files->nr++];
+
+	sysfs_attr_init(&file->attr.attr);
+	file->attr.attr.name = name;
+	file->attr.attr.mode = 0444;
+	file->attr.show = show;
+	file->node = node;
+	file->which = which;
+	return file;
+}
+
+/* Free the files of a target, whose names are their own. */
+static void target_files_free(struct align_files *files)
 {
 	if (!files)
 		return;
 	while (files->nr)
 		kfree(files->file[--files->nr].attr.attr.name);
 	kfree(files);
-}
-
-static __printf(5, 6)
-bool files_add(struct align_files *files, struct align_node *node,
-	       file_show show, unsigned int which, const char *fmt, ...)
-{
-	struct align_file *file = &files->file[files->nr];
-	va_list args;
-
-	va_start(args, fmt);
-	file->attr.attr.name = kvasprintf(GFP_KERNEL, fmt, args);
-	va_end(args);
-	if (!file->attr.attr.name)
-		return false;
-	sysfs_attr_init(&file->attr.attr);
-	file->attr.attr.mode = 0444;
-	file->attr.show = show;
-	file->node = node;
-	file->which = which;
-	files->nr++;
-	return true;
 }
 
 static struct kobject *node_kobj(struct align_node *node)
@@ -301,32 +309,28 @@ static struct align_files *device_files(struct align_node *node)
 	struct align_files *files =
 		files_new(2 * LEDGER_NR + 2 * LEDGER_HISTOGRAMS + 3);
 	unsigned int i;
-	bool ok;
 
 	if (!files)
 		return NULL;
-	ok = files_add(files, node, epoch_show, 0, "epoch") &&
-	     files_add(files, node, suggested_show, 0,
-		       "suggested_physical_block_size");
+	files_add(files, node, epoch_show, 0, "epoch");
+	files_add(files, node, suggested_show, 0,
+		  "suggested_physical_block_size");
 #ifdef CONFIG_DM_ALIGN_COALESCE
-	ok = ok && files_add(files, node, held_oldest_show, 0, "held_oldest_ms");
+	files_add(files, node, held_oldest_show, 0, "held_oldest_ms");
 #endif
-	for (i = 0; i < LEDGER_NR && ok; i++) {
-		ok = files_add(files, node, counter_show, i, "%s",
-			       ledger_name(i));
-		if (ok && !ledger_is_gauge(i))
-			ok = files_add(files, node, counter_baseline_show, i,
-				       "baseline_%s", ledger_name(i));
+	for (i = 0; i < LEDGER_NR; i++) {
+		files_add(files, node, counter_show, i, ledger_name(i));
+		if (!ledger_is_gauge(i))
+			files_add(files, node, counter_baseline_show, i,
+				  baseline_names[i]);
 	}
-	for (i = 0; i < LEDGER_HISTOGRAMS && ok; i++)
-		ok = files_add(files, node, histogram_show, i, "%s",
-			       histogram_names[i]) &&
-		     files_add(files, node, histogram_baseline_show, i,
-			       "baseline_%s", histogram_names[i]);
-	if (ok)
-		return files;
-	files_free(files);
-	return NULL;
+	for (i = 0; i < LEDGER_HISTOGRAMS; i++) {
+		files_add(files, node, histogram_show, i,
+			  histogram_names[i].name);
+		files_add(files, node, histogram_baseline_show, i,
+			  histogram_names[i].baseline);
+	}
+	return files;
 }
 
 static int publish_device(struct align_node *node)
@@ -340,7 +344,7 @@ static int publish_device(struct align_node *node)
 		return -ENOMEM;
 	group.attrs = kcalloc(files->nr + 1, sizeof(*group.attrs), GFP_KERNEL);
 	if (!group.attrs) {
-		files_free(files);
+		kfree(files);
 		return -ENOMEM;
 	}
 	for (i = 0; i < files->nr; i++)
@@ -348,7 +352,7 @@ static int publish_device(struct align_node *node)
 	ret = sysfs_create_group(node_kobj(node), &group);
 	kfree(group.attrs);
 	if (ret)
-		files_free(files);
+		kfree(files);
 	else
 		node->files = files;
 	return ret;
@@ -363,14 +367,17 @@ static int publish_target(struct align_node *node, unsigned int index)
 	if (!files)
 		return -ENOMEM;
 	for (i = 0; i < ARRAY_SIZE(target_files) && !ret; i++) {
-		if (!files_add(files, node, target_show, i, "target%u_%s",
-			       index, target_files[i].name)) {
+		const char *name = kasprintf(GFP_KERNEL, "target%u_%s", index,
+					     target_files[i].name);
+		struct align_file *file;
+
+		if (!name) {
 			ret = -ENOMEM;
 			break;
 		}
-		files->file[i].target = index;
-		ret = sysfs_add_file_to_group(node_kobj(node),
-					      &files->file[i].attr.attr,
+		file = files_add(files, node, target_show, i, name);
+		file->target = index;
+		ret = sysfs_add_file_to_group(node_kobj(node), &file->attr.attr,
 					      group_name);
 	}
 	/* What could be made stays, and goes with the group. */
@@ -418,7 +425,7 @@ void sysfs_withdraw(struct align_node *node)
 	if (!node->files)
 		return;
 	sysfs_remove_group(node_kobj(node), &group);
-	files_free(node->files);
+	kfree(node->files);
 	for (i = 0; i < ALIGN_NODE_SLOTS; i++)
-		files_free(node->slots[i].files);
+		target_files_free(node->slots[i].files);
 }

@@ -147,18 +147,21 @@ int sysfs_emit(char *buf, const char *format, ...)
 	return min(length, (int)PAGE_SIZE - 1);
 }
 
-char *kvasprintf(gfp_t gfp, const char *format, va_list list)
+char *kasprintf(gfp_t gfp, const char *format, ...)
 {
-	va_list again;
+	va_list list;
 	char *text;
 	int length;
 
-	va_copy(again, list);
-	length = vsnprintf(NULL, 0, format, again);
-	va_end(again);
+	va_start(list, format);
+	length = vsnprintf(NULL, 0, format, list);
+	va_end(list);
 	text = kzalloc(length + 1, gfp);
-	if (text)
-		vsnprintf(text, length + 1, format, list);
+	if (!text)
+		return NULL;
+	va_start(list, format);
+	vsnprintf(text, length + 1, format, list);
+	va_end(list);
 	return text;
 }
 

@@ -16,7 +16,7 @@ static inline void *kzalloc(size_t bytes, gfp_t gfp)
 }
 
 #define kcalloc(n, bytes, gfp)	kzalloc((n) * (bytes), gfp)
-char *kvasprintf(gfp_t gfp, const char *format, va_list list);
+__printf(2, 3) char *kasprintf(gfp_t gfp, const char *format, ...);
 
 static inline void *kmalloc_array(size_t n, size_t bytes, gfp_t gfp)
 {
