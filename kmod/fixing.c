@@ -32,10 +32,11 @@ int fixing_init(struct align_target *at, const struct align_args *args)
 	mutex_init(&at->change_lock);
 	if (!at->given.max_blocks)
 		max = ALIGN_DEFAULT_MEMORY / at->geometry.physical;
-	ret = bioset_init(&at->pieces, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
+	/* Nothing waits for a second bio of one set: a reserve of one is enough. */
+	ret = bioset_init(&at->pieces, 1, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		return ret;
-	ret = bioset_init(&at->joined, BIO_POOL_SIZE, 0, BIOSET_NEED_BVECS);
+	ret = bioset_init(&at->joined, 1, 0, BIOSET_NEED_BVECS);
 	if (ret)
 		goto bad_pieces;
 	ret = engine_init(at, max);
