@@ -450,13 +450,18 @@ void blocks_set_max(struct align_target *at, unsigned int max)
  * blocks_init - initialise the blocks of a target
  * @at: the target, zeroed
  * @max: most blocks
+ *
+ * Return: 0 or -ENOMEM.
  */
-void blocks_init(struct align_target *at, unsigned int max)
+int blocks_init(struct align_target *at, unsigned int max)
 {
 	static struct lock_class_key keys[ALIGN_SHARDS];
 	struct align_blocks *blocks = &at->engine.blocks;
-	unsigned int i, j;
+	unsigned int i;
 
+	blocks->area = kcalloc(ALIGN_AREAS, sizeof(*blocks->area), GFP_KERNEL);
+	if (!blocks->area)
+		return -ENOMEM;
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		struct align_shard *shard = &blocks->shard[i];
 
@@ -470,22 +475,24 @@ void blocks_init(struct align_target *at, unsigned int max)
 		INIT_LIST_HEAD(&shard->urgent);
 		shard->failed = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->by_age);
-		for (j = 0; j < ALIGN_SHARD_AREAS; j++)
-			INIT_LIST_HEAD(&shard->area[j].blocks);
 	}
+	for (i = 0; i < ALIGN_AREAS; i++)
+		INIT_LIST_HEAD(&blocks->area[i].blocks);
 	blocks->long_ranges = RB_ROOT_CACHED;
 	spin_lock_init(&blocks->lock);
 	INIT_LIST_HEAD(&blocks->passed);
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	INIT_DELAYED_WORK(&blocks->rest, blocks_rest);
+	return 0;
 }
 
-/* Note that no block is left. */
+/* Free what blocks_init() has allocated; no block is left. */
 void blocks_exit(struct align_target *at)
 {
 	WARN_ON(atomic_read(&at->engine.blocks.nr));
 	WARN_ON(areas_rest(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
+	kfree(at->engine.blocks.area);
 }

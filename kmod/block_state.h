@@ -170,7 +170,7 @@ block_rests_first(const struct rb_root_cached *resting)
 }
 
 /* block.c */
-void blocks_init(struct align_target *at, unsigned int max);
+int blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
 void blocks_rest_later(struct align_target *at);
 bool blocks_make_room(struct align_io *io, struct align_shard *shard);

@@ -25,7 +25,8 @@ int engine_init(struct align_target *at, unsigned int max)
 		goto bad_jobs;
 	if (quiet_init(&at->engine.quiet))
 		goto bad_spare;
-	blocks_init(at, max);
+	if (blocks_init(at, max))
+		goto bad_quiet;
 	INIT_WORK(&at->engine.blocks.go_on, blocks_go_on);
 	INIT_WORK(&at->engine.blocks.pass, ranges_pass);
 	held_init(at);
@@ -34,6 +35,8 @@ int engine_init(struct align_target *at, unsigned int max)
 	notify_add(at);
 	return 0;
 
+bad_quiet:
+	quiet_exit(&at->engine.quiet);
 bad_spare:
 	spare_exit(spare, at);
 bad_jobs:

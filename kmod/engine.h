@@ -66,22 +66,22 @@ struct align_gate {
 /**
  * struct align_area - the blocks of some parts of the regions of a shard
  * @nr: number of blocks
- * @since: time in jiffies when the last block left
  * @drains: blocks wait until the writes have ended that were counted there
+ * @since: time in jiffies when the last block left
  * @blocks: blocks in WAIT that count these writes among their blockers; some may
  *	be left when @drains is over
  */
 struct align_area {
 	unsigned int nr;
-	unsigned long since;
 	bool drains;
+	unsigned long since;
 	struct list_head blocks;
 };
 
 /**
  * struct align_shard - the blocks of some regions of the device
- * @lock: guards the fields below, the state of every block here, and every
- *	range that touches a region of this shard; taken in any context,
+ * @lock: guards the fields below, the state of every block here, the shard's areas,
+ *	and every range that touches a region of this shard; taken in any context,
  *	interrupts off, in the order of the shards, before held->lock and the like
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
@@ -93,10 +93,9 @@ struct align_area {
  *	they failed
  * @by_age: blocks with held touches, in any state, in the order in which
  *	they began to hold
- * @area: the areas of the shard
  */
 struct align_shard {
-	spinlock_t lock;	/* guards all below, blocks and ranges */
+	spinlock_t lock;	/* guards all below, blocks, areas and ranges */
 	struct rb_root tree;
 	struct rb_root_cached ranges;
 	struct list_head known;
@@ -104,7 +103,6 @@ struct align_shard {
 	struct list_head urgent;
 	struct rb_root_cached failed;
 	struct list_head by_age;
-	struct align_area area[ALIGN_SHARD_AREAS];
 } ____cacheline_aligned_in_smp;
 
 /**
@@ -139,6 +137,7 @@ enum align_ending {
 /**
  * struct align_blocks - the blocks in memory, and the ranges among them
  * @shard: the shards, each with its own lock
+ * @area: the areas, those of one shard in lines of their own
  * @long_ranges: registered ranges that touch more than two regions; changes
  *	under the locks of all shards, read under that of any
  * @turns: how often a block was made, or let ranges through, or was passed by one;
@@ -161,6 +160,7 @@ enum align_ending {
  */
 struct align_blocks {
 	struct align_shard shard[ALIGN_SHARDS];
+	struct align_area *area;
 	struct rb_root_cached long_ranges;
 	atomic64_t turns;
 	atomic_t nr;

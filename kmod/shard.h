@@ -62,7 +62,7 @@ static inline struct align_shard *shard_of_area(struct align_target *at,
 static inline struct align_area *area_at(struct align_target *at,
 					 unsigned int area)
 {
-	return &shard_of_area(at, area)->area[area % ALIGN_SHARD_AREAS];
+	return &at->engine.blocks.area[area];
 }
 
 /* The index of a block's shard. */

@@ -285,9 +285,7 @@ static void check_areas(const struct align_target *at)
 			nr[area_index(at, block->number)]++;
 		}
 	for (i = 0; i < ALIGN_AREAS; i++) {
-		const struct align_area *area =
-			&engine->blocks.shard[i / ALIGN_SHARD_AREAS]
-				.area[i % ALIGN_SHARD_AREAS];
+		const struct align_area *area = &engine->blocks.area[i];
 
 		must_agree("blocks of an area", area->nr, nr[i]);
 		if (nr[i] && !engine->quiet.busy[i])
