@@ -25,16 +25,25 @@ static void align_count_zeroes(const struct align_io *io,
 	ledger_inc(ledger, write_zeroes_misaligned);
 }
 
-/* Count what all writes have, @block_bytes being those of all blocks touched. */
+/*
+ * Count what all writes have. @block_bytes: those of all blocks touched; @sent_bytes:
+ * those that are known now to be sent.
+ */
 static inline void count_write(struct ledger *ledger, const struct bio *bio,
-			       u64 block_bytes)
+			       u64 block_bytes, u64 sent_bytes)
 {
-	ledger_inc(ledger, writes);
-	ledger_add(ledger, write_bytes, bio->bi_iter.bi_size);
-	ledger_add(ledger, write_block_bytes, block_bytes);
-	this_cpu_inc(ledger->cpu->size[align_size_bin(bio_sectors(bio))]);
+	struct ledger_share *share = ledger_get(ledger);
+
+	ledger_count(ledger, share, LEDGER_writes, 1);
+	ledger_count(ledger, share, LEDGER_write_bytes, bio->bi_iter.bi_size);
+	ledger_count(ledger, share, LEDGER_write_block_bytes, block_bytes);
+	if (sent_bytes)
+		ledger_count(ledger, share, LEDGER_sent_block_bytes, sent_bytes);
+	ledger_count(ledger, share,
+		     LEDGER_CELL_SIZE + align_size_bin(bio_sectors(bio)), 1);
 	if (bio->bi_opf & REQ_FUA)
-		ledger_inc(ledger, fua);
+		ledger_count(ledger, share, LEDGER_fua, 1);
+	ledger_put();
 }
 
 /**
@@ -43,12 +52,11 @@ static inline void count_write(struct ledger *ledger, const struct bio *bio,
  */
 void align_io_count_whole(struct align_io *io)
 {
-	struct ledger *ledger = io->at->ledger;
 	const struct bio *bio = io->bio;
 
 	io->write.counted = true;
-	count_write(ledger, bio, bio->bi_iter.bi_size);
-	ledger_add(ledger, sent_block_bytes, bio->bi_iter.bi_size);
+	count_write(io->at->ledger, bio, bio->bi_iter.bi_size,
+		    bio->bi_iter.bi_size);
 	trace_align_write(io->at->devt, bio->bi_iter.bi_sector,
 			  bio_sectors(bio), ALIGN_WHOLE, 0, 0);
 }
@@ -83,7 +91,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	}
 
 	count_write(ledger, bio, align_blocks_bytes(g, split->first_block,
-						    split->last_block));
+						    split->last_block), 0);
 	if (over)
 		ledger_inc(ledger, writes_over_limits);
 	trace_align_write(io->at->devt, sector, bio_sectors(bio), split->class,
@@ -95,7 +103,7 @@ void align_io_count(struct align_io *io, const struct align_split *split,
 	ledger_add(ledger, rmw_expected, split->nr_touches);
 	ledger_add(ledger, rmw_pending, split->nr_touches);
 	ledger_inc(ledger, writes_misaligned);
-	atomic64_inc(&ledger->rare.phase[align_phase_bin(g, sector)]);
+	ledger_inc_rare(ledger, LEDGER_CELL_PHASE + align_phase_bin(g, sector));
 	switch (split->class) {
 	case ALIGN_WHOLE:
 		break;
@@ -142,9 +150,10 @@ void align_io_resolve(struct align_io *io)
 
 	if (io->write.nr_touches) {
 		if (write)
-			atomic64_inc(&ledger->rare.latency[bin]);
+			ledger_inc_rare(ledger,
+					LEDGER_CELL_LATENCY_MISALIGNED + bin);
 		resolve_touches(io, ns);
 	} else if (write) {
-		this_cpu_inc(ledger->cpu->latency[bin]);
+		ledger_add_to(ledger, LEDGER_CELL_LATENCY_ALIGNED + bin, 1);
 	}
 }

@@ -352,7 +352,8 @@ static void hold_end(struct align_block *block)
 	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
 	hold_count_bytes(block, before);
 	ledger_dec(at->ledger, held_blocks);
-	atomic64_inc(&at->ledger->rare.hold_time[align_latency_bin(ns)]);
+	ledger_inc_rare(at->ledger,
+			LEDGER_CELL_HOLD_TIME + align_latency_bin(ns));
 
 	spin_lock(&held->lock);
 	WRITE_ONCE(held->nr, held->nr - 1);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 
@@ -17,19 +19,17 @@ static const struct {
 };
 
 /* The first cells of histograms, and how many bins they have. */
-#define SHARE_CELL(name)	(offsetof(struct ledger_share, name) / sizeof(u64))
-#define RARE_CELL(name)		(LEDGER_SHARE_CELLS + \
-				 offsetof(struct ledger_rare, name) / sizeof(atomic64_t))
 static const struct {
-	unsigned int first;
+	enum ledger_cell first;
 	unsigned int bins;
 } ledger_histograms[LEDGER_HISTOGRAMS] = {
-	[LEDGER_PHASE] = { RARE_CELL(phase), ALIGN_PHASE_BINS },
-	[LEDGER_SIZE] = { SHARE_CELL(size), ALIGN_SIZE_BINS },
-	[LEDGER_LATENCY_ALIGNED] = { SHARE_CELL(latency), ALIGN_LATENCY_BINS },
+	[LEDGER_PHASE] = { LEDGER_CELL_PHASE, ALIGN_PHASE_BINS },
+	[LEDGER_SIZE] = { LEDGER_CELL_SIZE, ALIGN_SIZE_BINS },
+	[LEDGER_LATENCY_ALIGNED] = {
+		LEDGER_CELL_LATENCY_ALIGNED, ALIGN_LATENCY_BINS },
 	[LEDGER_LATENCY_MISALIGNED] = {
-		RARE_CELL(latency), ALIGN_LATENCY_BINS },
-	[LEDGER_HOLD_TIME] = { RARE_CELL(hold_time), ALIGN_LATENCY_BINS },
+		LEDGER_CELL_LATENCY_MISALIGNED, ALIGN_LATENCY_BINS },
+	[LEDGER_HOLD_TIME] = { LEDGER_CELL_HOLD_TIME, ALIGN_LATENCY_BINS },
 };
 
 /* The counters into which a resolved touch goes: the sum, and its reason. */
@@ -66,13 +66,46 @@ int ledger_init(struct ledger *ledger)
 {
 	memset(ledger, 0, sizeof(*ledger));
 	spin_lock_init(&ledger->lock);
-	ledger->cpu = alloc_percpu(struct ledger_share);
-	return ledger->cpu ? 0 : -ENOMEM;
+	ledger->share = alloc_percpu(struct ledger_share *);
+	return ledger->share ? 0 : -ENOMEM;
 }
 
 void ledger_exit(struct ledger *ledger)
 {
-	free_percpu(ledger->cpu);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		kfree(*per_cpu_ptr(ledger->share, cpu));
+	free_percpu(ledger->share);
+	kfree(ledger->baseline);
+}
+
+/**
+ * ledger_make_share - give this CPU its share
+ * @ledger: the ledger
+ *
+ * Called with preemption disabled, which it enables for a moment: memory is not
+ * allocated or freed without it where spinlocks sleep.
+ *
+ * Return: the share of the CPU that it returns on; NULL without memory.
+ */
+struct ledger_share *ledger_make_share(struct ledger *ledger)
+{
+	struct ledger_share *made, *other = NULL;
+
+	preempt_enable();
+	made = kzalloc(sizeof(*made), GFP_NOWAIT | __GFP_NOWARN);
+	preempt_disable();
+	/* Fully ordered: who finds it in ledger_cell() finds it zeroed. */
+	if (made)
+		other = cmpxchg(this_cpu_ptr(ledger->share), NULL, made);
+	if (other) {
+		/* An interrupt has been faster, or the one before on another CPU. */
+		preempt_enable();
+		kfree(made);
+		preempt_disable();
+	}
+	return this_cpu_read(*ledger->share);
 }
 
 /* Return the name of a counter in status and in sysfs. */
@@ -86,18 +119,33 @@ bool ledger_is_gauge(enum ledger_counter counter)
 	return ledger_rows[counter].kind == LEDGER_IS_GAUGE;
 }
 
-/* The value of a cell: of the shares, which begin with the counters, their sum. */
+/* The value of a cell: what CPUs have in common, and the shares that there are. */
 static u64 ledger_cell(const struct ledger *ledger, unsigned int cell)
 {
-	u64 sum = 0;
+	u64 sum = atomic64_read(&ledger->cell[cell]);
 	int cpu;
 
 	if (cell >= LEDGER_SHARE_CELLS)
-		return atomic64_read((const atomic64_t *)&ledger->rare +
-				     cell - LEDGER_SHARE_CELLS);
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(((const u64 *)per_cpu_ptr(ledger->cpu, cpu))[cell]);
+		return sum;
+	for_each_possible_cpu(cpu) {
+		struct ledger_share *share =
+			READ_ONCE(*per_cpu_ptr(ledger->share, cpu));
+
+		if (share)
+			sum += local64_read(&share->cell[cell]);
+	}
 	return sum;
+}
+
+/* The value of a cell at the last ledger_reset(), 0 before it. */
+static u64 ledger_cell_baseline(struct ledger *ledger, unsigned int cell)
+{
+	u64 value;
+
+	spin_lock(&ledger->lock);
+	value = ledger->baseline ? ledger->baseline[cell] : 0;
+	spin_unlock(&ledger->lock);
+	return value;
 }
 
 /**
@@ -118,17 +166,38 @@ u64 ledger_read(const struct ledger *ledger, enum ledger_counter counter)
 /* A counter's value at the last ledger_reset(), 0 before it. */
 u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter)
 {
-	u64 value;
+	return ledger_cell_baseline(ledger, counter);
+}
 
+/**
+ * ledger_prepare - allocate what ledger_reset() needs
+ * @ledger: the ledger
+ *
+ * Process context. May sleep for memory, and does not wait for I/O, which a suspended
+ * device may hold up.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ledger_prepare(struct ledger *ledger)
+{
+	u64 *made;
+
+	if (READ_ONCE(ledger->baseline))
+		return 0;
+	made = kcalloc(LEDGER_CELLS, sizeof(*made), GFP_NOIO);
+	if (!made)
+		return -ENOMEM;
 	spin_lock(&ledger->lock);
-	value = ledger->baseline[counter];
+	if (!ledger->baseline)
+		swap(ledger->baseline, made);
 	spin_unlock(&ledger->lock);
-	return value;
+	kfree(made);
+	return 0;
 }
 
 /**
  * ledger_reset - store the present counts as the baseline
- * @ledger: the ledger
+ * @ledger: the ledger, prepared by ledger_prepare()
  *
  * Touches in flight at that moment are expected before it and resolved after
  * it, so that readers who subtract see a balance that is off by as many.
@@ -136,11 +205,6 @@ u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter)
 void ledger_reset(struct ledger *ledger)
 {
 	unsigned int cell;
-
-	/* Nothing but cells; counters come first. */
-	BUILD_BUG_ON(sizeof(struct ledger_share) % sizeof(u64));
-	BUILD_BUG_ON(sizeof(struct ledger_rare) % sizeof(atomic64_t));
-	BUILD_BUG_ON(offsetof(struct ledger_share, counter));
 
 	spin_lock(&ledger->lock);
 	for (cell = 0; cell < LEDGER_CELLS; cell++) {
@@ -174,15 +238,9 @@ ssize_t ledger_print_histogram(struct ledger *ledger,
 	BUILD_BUG_ON(21 * ALIGN_LATENCY_BINS > PAGE_SIZE);
 
 	for (i = 0; i < bins; i++, cell++) {
-		u64 value;
+		u64 value = baseline ? ledger_cell_baseline(ledger, cell) :
+				       ledger_cell(ledger, cell);
 
-		if (baseline) {
-			spin_lock(&ledger->lock);
-			value = ledger->baseline[cell];
-			spin_unlock(&ledger->lock);
-		} else {
-			value = ledger_cell(ledger, cell);
-		}
 		len += scnprintf(buf + len, size - len, "%llu%c", value,
 				 i + 1 < bins ? ' ' : '\n');
 	}
@@ -199,9 +257,11 @@ void ledger_book(struct ledger *ledger, enum rmw_how how, unsigned int nr)
 {
 	enum ledger_counter sum = ledger_accounts[how].sum;
 	enum ledger_counter reason = ledger_accounts[how].reason;
+	struct ledger_share *share = ledger_get(ledger);
 
-	this_cpu_add(ledger->cpu->counter[sum], nr);
+	ledger_count(ledger, share, sum, nr);
 	if (reason != LEDGER_NR)
-		this_cpu_add(ledger->cpu->counter[reason], nr);
-	this_cpu_sub(ledger->cpu->counter[LEDGER_rmw_pending], nr);
+		ledger_count(ledger, share, reason, nr);
+	ledger_count(ledger, share, LEDGER_rmw_pending, -(s64)nr);
+	ledger_put();
 }

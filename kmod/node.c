@@ -42,9 +42,15 @@ int node_join(struct align_target *at)
 	struct align_target *other;
 
 	mutex_lock(&nodes_lock);
-	list_for_each_entry(node, &nodes, list)
-		if (node->md == md)
+	list_for_each_entry(node, &nodes, list) {
+		if (node->md != md)
+			continue;
+		/* A second table may have another P, and begins an epoch then. */
+		if (!ledger_prepare(&node->ledger))
 			goto found;
+		mutex_unlock(&nodes_lock);
+		return -ENOMEM;
+	}
 	node = node_new(md);
 	if (!node) {
 		mutex_unlock(&nodes_lock);

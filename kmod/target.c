@@ -186,7 +186,9 @@ static int align_message(struct dm_target *ti, unsigned int argc, char **argv,
 			ret = fixing_set_mode(at, mode);
 		}
 	} else if (argc == 1 && !strcasecmp(argv[0], "reset_stats")) {
-		ledger_reset(at->ledger);
+		ret = ledger_prepare(at->ledger);
+		if (!ret)
+			ledger_reset(at->ledger);
 	} else {
 		ret = fixing_message(at, argc, argv, &error);
 	}

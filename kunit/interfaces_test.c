@@ -10,6 +10,7 @@
  * - what timer_reduce() returns while the callback is about to begin;
  * - sleeping in atomic context: the simulation ends there, lockdep only warns.
  */
+#include <asm/local64.h>
 #include <kunit/test.h>
 #include <linux/bio.h>
 #include <linux/bitops.h>
@@ -72,10 +73,12 @@ static void let_pass(void)
  * struct numbers - numbers of a CPU
  * @ones: goes up by one
  * @twos: goes up by two, in three steps
+ * @own: goes up by three; allocated when it first does
  */
 struct numbers {
 	unsigned long ones;
 	unsigned long twos;
+	local64_t *own;
 };
 
 /**
@@ -1118,6 +1121,52 @@ static void counts_of_cpus_add_up(struct kunit *test)
 	free_percpu(s->per_cpu);
 }
 
+static int task_counts_in_memory(void *data)
+{
+	struct scene *s = data;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		local64_t *made = kzalloc(sizeof(*made), GFP_KERNEL);
+		local64_t *there, *own;
+
+		preempt_disable();
+		there = cmpxchg(&this_cpu_ptr(s->per_cpu)->own, NULL, made);
+		own = this_cpu_read(s->per_cpu->own);
+		if (own)
+			local64_add(3, own);
+		preempt_enable();
+		KUNIT_EXPECT_PTR_EQ(s->test, own, there ? there : made);
+		if (there)
+			kfree(made);
+		if (!(i & 7))
+			cond_resched();
+	}
+	atomic_inc(&s->ends);
+	return 0;
+}
+
+static void counts_in_memory_of_cpus_add_up(struct kunit *test)
+{
+	struct scene *s = scene_new(test);
+	s64 sum = 0;
+	int cpu;
+
+	s->per_cpu = alloc_percpu(struct numbers);
+	KUNIT_ASSERT_TRUE(test, s->per_cpu);
+	tasks_run(s, TASKS, task_counts_in_memory);
+	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->ends) == TASKS));
+	for_each_possible_cpu(cpu) {
+		local64_t *own = per_cpu_ptr(s->per_cpu, cpu)->own;
+
+		if (own)
+			sum += local64_read(own);
+		kfree(own);
+	}
+	KUNIT_EXPECT_EQ(test, sum, TASKS * ROUNDS * 3LL);
+	free_percpu(s->per_cpu);
+}
+
 static int task_counts_back(void *data)
 {
 	struct scene *s = data;
@@ -1504,7 +1553,8 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, was, (s64)5);
 	KUNIT_EXPECT_EQ(test, (s64)atomic64_add_return(-6, &large), (s64)-1);
 	KUNIT_EXPECT_EQ(test, (s64)atomic64_inc_return(&large), (s64)0);
-	KUNIT_EXPECT_EQ(test, (s64)atomic64_read(&large), (s64)0);
+	atomic64_add(-3, &large);
+	KUNIT_EXPECT_EQ(test, (s64)atomic64_read(&large), (s64)-3);
 }
 
 static void memory_is_as_large_and_aligned_as_asked(struct kunit *test)
@@ -1596,6 +1646,7 @@ static struct kunit_case interfaces_cases[] = {
 	KUNIT_CASE(synchronize_rcu_does_not_wait_for_later_readers),
 	KUNIT_CASE(call_rcu_calls_when_readers_have_left),
 	KUNIT_CASE(counts_of_cpus_add_up),
+	KUNIT_CASE(counts_in_memory_of_cpus_add_up),
 	KUNIT_CASE(a_task_keeps_its_cpu_while_preemption_is_off),
 	KUNIT_CASE(killed_ref_is_released_by_its_last_user),
 	KUNIT_CASE(resurrected_ref_is_not_released),

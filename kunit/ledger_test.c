@@ -10,6 +10,7 @@
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/prandom.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -39,18 +40,25 @@ static void ledger_suite_exit(struct kunit *test)
 		ledger_exit(test->priv);
 }
 
-/* Return the share of one CPU; tests run alone, so nothing else adds to it. */
-static struct ledger_share *share(const struct ledger *ledger, int cpu)
+/*
+ * Return the share of one CPU, as if it had counted; tests run alone, so nothing else
+ * adds to it.
+ */
+static local64_t *share(struct kunit *test, const struct ledger *ledger, int cpu)
 {
-	return per_cpu_ptr(ledger->cpu, cpu);
+	struct ledger_share **own = per_cpu_ptr(ledger->share, cpu);
+
+	if (!*own)
+		*own = kzalloc(sizeof(**own), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, *own);
+	return (*own)->cell;
 }
 
-#define RARE_CELLS	(LEDGER_CELLS - LEDGER_SHARE_CELLS)
-
-/* Return a cell that is there once. */
-static atomic64_t *rare(struct ledger *ledger, unsigned int i)
+/* Reset a ledger, as the message does. */
+static void reset(struct kunit *test, struct ledger *ledger)
 {
-	return (atomic64_t *)&ledger->rare + i;
+	KUNIT_ASSERT_EQ(test, ledger_prepare(ledger), 0);
+	ledger_reset(ledger);
 }
 
 /*
@@ -114,19 +122,53 @@ static void only_levels_are_gauges(struct kunit *test)
 static void starts_at_zero(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
-	int i, cpu;
+	int i;
 
 	for (i = 0; i < LEDGER_NR; i++) {
 		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 0);
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i), 0);
 	}
-	KUNIT_EXPECT_NULL(test, memchr_inv(ledger->baseline, 0,
-					   sizeof(ledger->baseline)));
-	for (i = 0; i < RARE_CELLS; i++)
-		KUNIT_EXPECT_EQ(test, atomic64_read(rare(ledger, i)), 0);
+	for (i = 0; i < LEDGER_CELLS; i++)
+		KUNIT_EXPECT_EQ(test, atomic64_read(&ledger->cell[i]), 0);
+}
+
+static unsigned int count_shares(const struct ledger *ledger)
+{
+	unsigned int nr = 0;
+	int cpu;
+
 	for_each_possible_cpu(cpu)
-		KUNIT_EXPECT_NULL(test, memchr_inv(share(ledger, cpu), 0,
-						   sizeof(struct ledger_share)));
+		nr += !!*per_cpu_ptr(ledger->share, cpu);
+	return nr;
+}
+
+static void a_cpu_gets_its_share_when_it_counts(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+
+	KUNIT_EXPECT_EQ(test, count_shares(ledger), 0);
+	migrate_disable();
+	ledger_inc(ledger, writes);
+	ledger_inc(ledger, writes);
+	ledger_inc(ledger, reads);
+	migrate_enable();
+	KUNIT_EXPECT_EQ(test, count_shares(ledger), 1);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), 2);
+	KUNIT_EXPECT_EQ(test, atomic64_read(&ledger->cell[LEDGER_writes]), 0);
+}
+
+/* What a CPU without memory counts is added to what the others have. */
+static void counts_without_a_share(struct kunit *test)
+{
+	struct ledger *ledger = test->priv;
+
+	ledger_count(ledger, NULL, LEDGER_writes, 5);
+	KUNIT_EXPECT_EQ(test, count_shares(ledger), 0);
+	ledger_inc(ledger, writes);
+	ledger_count(ledger, NULL, LEDGER_rmw_pending, 1);
+	ledger_dec(ledger, rmw_pending);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), 6);
+	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 0);
 }
 
 /* Each name adds to its own cell: the table's first, a middle one, the last. */
@@ -174,11 +216,11 @@ static void sums_over_cpus(struct kunit *test)
 	for_each_possible_cpu(cpu) {
 		u64 n = (1ULL << 40) + 7 * cpu + 1;
 
-		share(ledger, cpu)->counter[LEDGER_writes] = n;
+		local64_set(&share(test, ledger, cpu)[LEDGER_writes], n);
 		sum += n;
 	}
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), sum);
-	ledger_reset(ledger);
+	reset(test, ledger);
 	KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, LEDGER_writes), sum);
 }
 
@@ -191,10 +233,10 @@ static void gauge_falls_on_another_cpu(struct kunit *test)
 
 	if (other >= nr_cpu_ids)
 		kunit_skip(test, "this machine has one CPU only");
-	share(ledger, first)->counter[LEDGER_rmw_pending] += 3;
-	share(ledger, other)->counter[LEDGER_rmw_pending] -= 2;
+	local64_add(3, &share(test, ledger, first)[LEDGER_rmw_pending]);
+	local64_add(-2, &share(test, ledger, other)[LEDGER_rmw_pending]);
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 1);
-	share(ledger, other)->counter[LEDGER_rmw_pending] -= 1;
+	local64_add(-1, &share(test, ledger, other)[LEDGER_rmw_pending]);
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_rmw_pending), 0);
 }
 
@@ -204,25 +246,25 @@ static void gauge_is_never_below_zero(struct kunit *test)
 	struct ledger *ledger = test->priv;
 	int cpu = cpumask_first(cpu_possible_mask);
 
-	share(ledger, cpu)->counter[LEDGER_held_bytes] -= 512;
+	local64_add(-512, &share(test, ledger, cpu)[LEDGER_held_bytes]);
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_held_bytes), 0);
-	share(ledger, cpu)->counter[LEDGER_held_bytes] += 1536;
+	local64_add(1536, &share(test, ledger, cpu)[LEDGER_held_bytes]);
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_held_bytes), 1024);
 	/* no gauge */
-	share(ledger, cpu)->counter[LEDGER_writes] -= 1;
+	local64_add(-1, &share(test, ledger, cpu)[LEDGER_writes]);
 	KUNIT_EXPECT_EQ(test, ledger_read(ledger, LEDGER_writes), U64_MAX);
 }
 
 /* Set all cells to different values, those of the shares on one CPU. */
-static void fill(struct ledger *ledger, int cpu, u64 base)
+static void fill(struct kunit *test, struct ledger *ledger, int cpu, u64 base)
 {
-	u64 *cell = (u64 *)share(ledger, cpu);
+	local64_t *cell = share(test, ledger, cpu);
 	unsigned int i;
 
 	for (i = 0; i < LEDGER_SHARE_CELLS; i++)
-		cell[i] = base + i;
-	for (i = 0; i < RARE_CELLS; i++)
-		atomic64_set(rare(ledger, i), base + LEDGER_SHARE_CELLS + i);
+		local64_set(&cell[i], base + i);
+	for (; i < LEDGER_CELLS; i++)
+		atomic64_set(&ledger->cell[i], base + i);
 }
 
 /* A reset stores each cell but the gauges, and subtracts nothing. */
@@ -230,26 +272,27 @@ static void reset_stores_baseline(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;
 	int cpu = cpumask_first(cpu_possible_mask);
-	u64 *now = (u64 *)share(ledger, cpu);
+	local64_t *now = share(test, ledger, cpu);
 	size_t i;
 
-	fill(ledger, cpu, 1000000);
-	ledger_reset(ledger);
+	fill(test, ledger, cpu, 1000000);
+	reset(test, ledger);
 	for (i = 0; i < LEDGER_CELLS; i++) {
 		if (i < LEDGER_SHARE_CELLS)
-			KUNIT_ASSERT_EQ(test, now[i], 1000000 + i);
+			KUNIT_ASSERT_EQ(test, (u64)local64_read(&now[i]),
+					1000000 + i);
 		KUNIT_ASSERT_EQ(test, ledger->baseline[i],
 				is_level(i) ? 0 : 1000000 + i);
 	}
 
 	/* later counts change no baseline until the next reset */
-	fill(ledger, cpu, 5000000);
+	fill(test, ledger, cpu, 5000000);
 	for (i = 0; i < LEDGER_NR; i++) {
 		KUNIT_EXPECT_EQ(test, ledger_read(ledger, i), 5000000 + i);
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
 				is_level(i) ? 0 : 1000000 + i);
 	}
-	ledger_reset(ledger);
+	reset(test, ledger);
 	for (i = 0; i < LEDGER_NR; i++)
 		KUNIT_EXPECT_EQ(test, ledger_read_baseline(ledger, i),
 				is_level(i) ? 0 : 5000000 + i);
@@ -258,18 +301,16 @@ static void reset_stores_baseline(struct kunit *test)
 static const struct histogram_row {
 	const char *name;
 	enum ledger_histogram histogram;
-	bool rare;
-	size_t offset;
+	unsigned int first;
 	unsigned int bins;
 } histogram_params[] = {
-	{ "phase", LEDGER_PHASE, true, offsetof(struct ledger_rare, phase), 128 },
-	{ "size", LEDGER_SIZE, false, offsetof(struct ledger_share, size), 24 },
-	{ "latency of aligned writes", LEDGER_LATENCY_ALIGNED, false,
-	  offsetof(struct ledger_share, latency), 112 },
-	{ "latency of misaligned writes", LEDGER_LATENCY_MISALIGNED, true,
-	  offsetof(struct ledger_rare, latency), 112 },
-	{ "hold time", LEDGER_HOLD_TIME, true,
-	  offsetof(struct ledger_rare, hold_time), 112 },
+	{ "phase", LEDGER_PHASE, LEDGER_CELL_PHASE, 128 },
+	{ "size", LEDGER_SIZE, LEDGER_CELL_SIZE, 24 },
+	{ "latency of aligned writes", LEDGER_LATENCY_ALIGNED,
+	  LEDGER_CELL_LATENCY_ALIGNED, 112 },
+	{ "latency of misaligned writes", LEDGER_LATENCY_MISALIGNED,
+	  LEDGER_CELL_LATENCY_MISALIGNED, 112 },
+	{ "hold time", LEDGER_HOLD_TIME, LEDGER_CELL_HOLD_TIME, 112 },
 };
 
 static void histogram_desc(const struct histogram_row *row, char *desc)
@@ -302,25 +343,22 @@ static void prints_histogram(struct kunit *test)
 {
 	const struct histogram_row *row = test->param_value;
 	struct ledger *ledger = test->priv;
-	u64 cell = row->rare * LEDGER_SHARE_CELLS + row->offset / sizeof(u64);
 	char *text = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
 	ssize_t len;
 	int cpu;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	for_each_possible_cpu(cpu)
-		memset(share(ledger, cpu), 0, sizeof(struct ledger_share));
 	cpu = cpumask_last(cpu_possible_mask);
-	fill(ledger, cpu, 1000);
-	ledger_reset(ledger);
-	fill(ledger, cpu, 700000);
+	fill(test, ledger, cpu, 1000);
+	reset(test, ledger);
+	fill(test, ledger, cpu, 700000);
 
 	len = ledger_print_histogram(ledger, row->histogram, false, text,
 				     PAGE_SIZE);
-	check_printed(test, text, len, row->bins, 700000 + cell);
+	check_printed(test, text, len, row->bins, 700000 + row->first);
 	len = ledger_print_histogram(ledger, row->histogram, true, text,
 				     PAGE_SIZE);
-	check_printed(test, text, len, row->bins, 1000 + cell);
+	check_printed(test, text, len, row->bins, 1000 + row->first);
 }
 
 /* The largest numbers fit into the page of a sysfs file. */
@@ -333,8 +371,9 @@ static void prints_full_histogram_in_a_page(struct kunit *test)
 	ssize_t len;
 
 	KUNIT_ASSERT_NOT_NULL(test, text);
-	memset(share(ledger, cpu), 0xff, sizeof(struct ledger_share));
-	memset(&ledger->rare, 0xff, sizeof(ledger->rare));
+	memset(share(test, ledger, cpu), 0xff, sizeof(struct ledger_share));
+	memset(&ledger->cell[LEDGER_SHARE_CELLS], 0xff,
+	       (LEDGER_CELLS - LEDGER_SHARE_CELLS) * sizeof(atomic64_t));
 	len = ledger_print_histogram(ledger, row->histogram, false, text,
 				     PAGE_SIZE);
 	KUNIT_EXPECT_EQ(test, len, row->bins * strlen("18446744073709551615 "));
@@ -476,7 +515,7 @@ static void balances_at_every_moment(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, pending,
 				ledger_read(ledger, LEDGER_rmw_pending));
 		if (i == 2500)
-			ledger_reset(ledger);
+			reset(test, ledger);
 	}
 }
 
@@ -542,6 +581,8 @@ static struct kunit_case ledger_cases[] = {
 	KUNIT_CASE(names_stay_as_published),
 	KUNIT_CASE(only_levels_are_gauges),
 	KUNIT_CASE(starts_at_zero),
+	KUNIT_CASE(a_cpu_gets_its_share_when_it_counts),
+	KUNIT_CASE(counts_without_a_share),
 	KUNIT_CASE(counts_each_name_apart),
 	KUNIT_CASE(adds_64_bits),
 	KUNIT_CASE(sums_over_cpus),

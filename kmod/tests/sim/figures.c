@@ -161,14 +161,21 @@ void figures_note(const struct figures *figures, const struct world_op *op,
 	}
 }
 
-/* Sum of a cell of the ledger's pages. Nobody goes on meanwhile. */
-static u64 cell(const struct ledger *ledger, const u64 *of)
+/* Value of a cell of the ledger. Nothing goes on meanwhile. */
+static u64 cell(const struct ledger *ledger, unsigned int number)
 {
-	u64 sum = 0;
+	u64 sum = ledger->cell[number].counter;
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		sum += *per_cpu_ptr((u64 *)of, cpu);
+	if (number >= LEDGER_SHARE_CELLS)
+		return sum;
+	for_each_possible_cpu(cpu) {
+		const struct ledger_share *share =
+			*per_cpu_ptr(ledger->share, cpu);
+
+		if (share)
+			sum += share->cell[number].a.counter;
+	}
 	return sum;
 }
 
@@ -210,7 +217,7 @@ static void must_agree(const char *what, u64 is, u64 must)
 }
 
 #define COUNTER(ledger, name) \
-	cell(ledger, &(ledger)->cpu->counter[LEDGER_##name])
+	cell(ledger, LEDGER_##name)
 
 static const char * const mode_names[] = { "report", "pad", "coalesce" };
 
@@ -434,11 +441,11 @@ static void check_traffic(const struct figures *figures,
 }
 
 /*
- * Compare the text of a histogram with its cells, which are of all CPUs if @shared.
+ * Compare the text of a histogram with its cells, of which @first is the first.
  * Return: their sum.
  */
 static u64 check_histogram(struct ledger *ledger, enum ledger_histogram which,
-			   bool shared, const void *cells, unsigned int nr)
+			   unsigned int first, unsigned int nr)
 {
 	char *text = machine_alloc(HISTOGRAM_BYTES, 8);
 	char *must = machine_alloc(HISTOGRAM_BYTES, 8);
@@ -447,8 +454,7 @@ static u64 check_histogram(struct ledger *ledger, enum ledger_histogram which,
 	ssize_t bytes;
 
 	for (i = 0; i < nr; i++) {
-		const u64 *of = (const u64 *)cells + i;
-		u64 n = shared ? *of : cell(ledger, of);
+		u64 n = cell(ledger, first + i);
 
 		at += scnprintf(must + at, HISTOGRAM_BYTES - at,
 				i + 1 < nr ? "%llu " : "%llu\n", n);
@@ -471,46 +477,44 @@ static u64 check_histogram(struct ledger *ledger, enum ledger_histogram which,
 
 static void check_latencies(struct ledger *ledger)
 {
-	const struct ledger_share *share = ledger->cpu;
 	u64 misaligned = READ(writes_misaligned);
 	unsigned int i, top = 0;
 
 	must_be("latencies of aligned writes",
-		check_histogram(ledger, LEDGER_LATENCY_ALIGNED, false,
-				share->latency, ALIGN_LATENCY_BINS),
+		check_histogram(ledger, LEDGER_LATENCY_ALIGNED,
+				LEDGER_CELL_LATENCY_ALIGNED, ALIGN_LATENCY_BINS),
 		sent.writes - misaligned, sent.writes - misaligned);
 	must_be("latencies of misaligned writes",
-		check_histogram(ledger, LEDGER_LATENCY_MISALIGNED, true,
-				ledger->rare.latency, ALIGN_LATENCY_BINS),
+		check_histogram(ledger, LEDGER_LATENCY_MISALIGNED,
+				LEDGER_CELL_LATENCY_MISALIGNED,
+				ALIGN_LATENCY_BINS),
 		misaligned, misaligned);
 	for (i = 0; i < ALIGN_LATENCY_BINS; i++)
-		if (cell(ledger, &share->latency[i]) ||
-		    ledger->rare.latency[i].counter)
+		if (cell(ledger, LEDGER_CELL_LATENCY_ALIGNED + i) ||
+		    cell(ledger, LEDGER_CELL_LATENCY_MISALIGNED + i))
 			top = i;
 	/* The first latency of the highest bin is not longer than any was. */
 	if (top)
 		must_be("a latency, ns", align_latency_bin_end(top - 1), 0,
 			sent.longest_ns);
 	must_be("times of holding",
-		check_histogram(ledger, LEDGER_HOLD_TIME, true,
-				ledger->rare.hold_time, ALIGN_LATENCY_BINS),
+		check_histogram(ledger, LEDGER_HOLD_TIME, LEDGER_CELL_HOLD_TIME,
+				ALIGN_LATENCY_BINS),
 		!!READ(touches_held), READ(touches_held));
 }
 
 static void check_bins(struct ledger *ledger)
 {
-	const struct ledger_share *share = ledger->cpu;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SIZE_BINS; i++)
-		must_be("writes of a size", cell(ledger, &share->size[i]),
+		must_be("writes of a size", cell(ledger, LEDGER_CELL_SIZE + i),
 			sent.size[i], sent.size[i]);
 	for (i = 0; i < ALIGN_PHASE_BINS; i++)
-		must_be("writes of a phase", ledger->rare.phase[i].counter,
+		must_be("writes of a phase", cell(ledger, LEDGER_CELL_PHASE + i),
 			sent.phase[i], sent.phase[i]);
-	check_histogram(ledger, LEDGER_SIZE, false, share->size,
-			ALIGN_SIZE_BINS);
-	check_histogram(ledger, LEDGER_PHASE, true, ledger->rare.phase,
+	check_histogram(ledger, LEDGER_SIZE, LEDGER_CELL_SIZE, ALIGN_SIZE_BINS);
+	check_histogram(ledger, LEDGER_PHASE, LEDGER_CELL_PHASE,
 			ALIGN_PHASE_BINS);
 }
 
@@ -560,7 +564,7 @@ static void check_traced(const struct align_target *at)
 		   traced->sectors << SECTOR_SHIFT);
 	for (how = 0; how < RMW_HOW_NR; how++)
 		must_agree("resolved touches of a kind, and trace events tell otherwise",
-			   cell(ledger, &ledger->cpu->counter[of_how[how]]),
+			   cell(ledger, of_how[how]),
 			   traced->how[how]);
 }
 
@@ -675,8 +679,7 @@ static void check_baseline(struct align_target *at)
 	}
 	for (i = 0; i < ALIGN_SIZE_BINS; i++)
 		must_be("a baseline of writes of a size",
-			ledger->baseline[offsetof(struct ledger_share, size) /
-					 sizeof(u64) + i],
+			ledger->baseline[LEDGER_CELL_SIZE + i],
 			sent.size[i], sent.size[i]);
 }
 

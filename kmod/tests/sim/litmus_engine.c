@@ -71,6 +71,7 @@ static void holder_begin(struct holder *holder, bool failed)
 void litmus_engine_begin(void)
 {
 	unsigned int i;
+	int cpu;
 
 	mode = 0;
 	memset(&gate, 0, sizeof(gate));
@@ -83,6 +84,10 @@ void litmus_engine_begin(void)
 	node.disk = dm_disk(node.md);
 	node.unflushed = true;
 	ledger_init(&node.ledger);
+	/* To make one is fully ordered, which would hide a barrier that lacks. */
+	for_each_possible_cpu(cpu)
+		*per_cpu_ptr(node.ledger.share, cpu) =
+			kzalloc(sizeof(struct ledger_share), GFP_NOIO);
 	holder_begin(&ends, true);
 	holder_begin(&fails, false);
 	memset(&quiet, 0, sizeof(quiet));

@@ -32,13 +32,28 @@ static bool is_of_cpus(const void *word, const void *cpu)
 	return lies_in(word, cpu, MACHINE_CPUS * SHIM_PERCPU_BYTES);
 }
 
+static bool is_of_a_share(const void *word, const struct ledger *ledger)
+{
+	const struct ledger_share *share;
+	int cpu;
+
+	if (is_of_cpus(word, ledger->share))
+		return true;
+	for_each_possible_cpu(cpu) {
+		share = *per_cpu_ptr(ledger->share, cpu);
+		if (share && lies_in(word, share, sizeof(*share)))
+			return true;
+	}
+	return false;
+}
+
 static int counts(const void *word)
 {
 	const struct align_target *at = stage.at;
 
 	return !lies_in(word, watched.bio, sizeof(*watched.bio)) &&
 	       !lies_in(word, watched.io, sizeof(*watched.io)) &&
-	       !is_of_cpus(word, at->ledger->cpu) &&
+	       !is_of_a_share(word, at->ledger) &&
 	       !is_of_cpus(word, at->engine.quiet.cpu) &&
 	       !is_of_cpus(word, at->gate.users.cpu);
 }

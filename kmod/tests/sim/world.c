@@ -1188,6 +1188,20 @@ static void cut_power(void *unused)
 	machine_stop("cut");
 }
 
+/* Give each CPU its counters now, which are only added to. */
+static void ignore_shares(struct ledger *ledger)
+{
+	struct ledger_share **share;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		share = per_cpu_ptr(ledger->share, cpu);
+		if (!*share)
+			*share = kzalloc(sizeof(**share), GFP_NOIO);
+		machine_ignore(*share, sizeof(**share));
+	}
+}
+
 /* What steps of a search change in any order, with the same result. */
 static void ignore_memory(void)
 {
@@ -1196,8 +1210,8 @@ static void ignore_memory(void)
 	machine_ignore(&world.sent, sizeof(world.sent));
 	machine_ignore(&world.held, sizeof(world.held));
 	shim_rcu_ignore();
-	/* Counters of CPUs, which are only added to. */
-	machine_ignore(at->ledger->cpu, MACHINE_CPUS * SHIM_PERCPU_BYTES);
+	if (machine_is_search())
+		ignore_shares(at->ledger);
 }
 
 void world_main(void *argument)

@@ -136,6 +136,8 @@ FAULTS = {
     "counts-of-one-cpu": ("counts_of_cpus_add_up", [
         ("include/linux/percpu.h", "machine_current->cpu * SHIM_PERCPU_BYTES",
          "(machine_current->cpu + 1) * SHIM_PERCPU_BYTES")]),
+    "memory-of-the-first-cpu": ("counts_in_memory_of_cpus_add_up", [
+        ("include/linux/percpu.h", "per_cpu_ptr(p, machine_current->cpu)", "per_cpu_ptr(p, 0)")]),
     "preemption-stays-on": ("a_task_keeps_its_cpu_while_preemption_is_off", [
         ("include/linux/preempt.h", "\tcurrent->preempt++;\n", ""), ("include/linux/preempt.h", "\tcurrent->preempt--;\n", "")]),
     "dead-ref-is-had": ("killed_ref_is_released_by_its_last_user", [

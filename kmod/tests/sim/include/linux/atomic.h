@@ -106,10 +106,15 @@ static inline s64 atomic64_read(const atomic64_t *v)
 	return v->counter;
 }
 
-static inline void atomic64_inc(atomic64_t *v)
+static inline void atomic64_add(s64 change, atomic64_t *v)
 {
 	machine_point();
-	shim_add(&v->counter, 1);
+	shim_add(&v->counter, change);
+}
+
+static inline void atomic64_inc(atomic64_t *v)
+{
+	atomic64_add(1, v);
 }
 
 /*

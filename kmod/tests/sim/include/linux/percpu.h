@@ -30,6 +30,8 @@ void free_percpu(void *data);
 #endif
 #define this_cpu_add(cell, n) \
 	do { machine_bare_point(); shim_add_this_cpu(cell, n); } while (0)
+#define this_cpu_read(cell)	shim_this_cpu(cell)
+#define this_cpu_ptr(p)		per_cpu_ptr(p, machine_current->cpu)
 #define this_cpu_sub(cell, n)	this_cpu_add(cell, -(typeof(cell))(n))
 #define this_cpu_inc(cell)	this_cpu_add(cell, 1)
 #define this_cpu_dec(cell)	this_cpu_sub(cell, 1)
