@@ -1,4 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
+/**
+ * DOC: Cached blocks
+ *
+ * A block that has been written stays cached for 500 ms, so that a log of
+ * 512-byte appends costs one read a block and not eight. The content comes only
+ * from buffers that the engine copied and wrote itself, never from a user's
+ * pages, which may change while they are written. A block is evicted by any
+ * range that overlaps it, by any error on it, on suspend, on a change of the
+ * mode, and, oldest first, when max_blocks is reached.
+ */
+
+/**
+ * DOC: Allocation
+ *
+ * A block is its content and its state, allocated without waiting and without
+ * touching emergency reserves, one page at a time. If that fails, or max_blocks
+ * blocks are in use, the oldest cached block is evicted; if there is none, the
+ * touch goes down unmodified, and held blocks are written to make room for the
+ * next one. The last piece of a remainder lies in the per-bio data; the pieces
+ * before it come from a mempool whose elements return without new I/O.
+ */
+
 /*
  * Blocks in memory: how many there may be, where they are found, and how long they
  * stay when they serve nothing.

@@ -2,7 +2,7 @@
 /*
  * What the parts of the engine share: one physical block, and a run of
  * neighbours on its way to or from the device below. The rules are on top of
- * turn.c.
+ * turn.c and held.c.
  */
 #ifndef DM_ALIGN_BLOCK_STATE_H
 #define DM_ALIGN_BLOCK_STATE_H

@@ -112,7 +112,7 @@ enum range_step {
  *
  * Ranges may pass what is held, but not for ever: a block that has to be emptied is,
  * before the next one. What could not be written is given up by a range that overwrites
- * it, and by a discard; before a discard all else is written (rule 7 of turn.c).
+ * it, and by a discard; before a discard all else is written (rule 7 of held.c).
  *
  * Return: what becomes of the range.
  */

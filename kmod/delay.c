@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Blocks in COLLECT that wait a moment, because a write that is on its way may
- * complete them and save the read. The timer ends that, the end of the last write
- * that could bring something, or a touch that completes a block.
+/**
+ * DOC: Blocks that wait for a stream
+ *
+ * With several writes in flight, the rest of a block may be on its way in a
+ * write that has not arrived yet, and a read would be wasted. So a read waits,
+ * for 300 us at most, if
+ *
+ * - a touch in the block is the end of a write of a stream: of a write that
+ *   begins where one of the last eight misaligned writes ended;
+ * - and another write of the target that touches a block in part is in flight,
+ *   besides those that wait like this.
+ *
+ * 300 us is long compared with the time in which a program sends its next
+ * request, and short compared with a read. When no such write is in flight any
+ * more, the wait is over at once; a program that sends one write at a time
+ * never waits. A touch that completes the block ends it, too. blocks_delayed
+ * counts the blocks.
  */
 #include "block_state.h"
 #include "delay.h"

@@ -1,44 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The drain: the work that writes held blocks.
+/**
+ * DOC: What the drain writes first
  *
- * When a block leaves HELD
- * ------------------------
- * At once if its last missing sector comes, or a touch that may not be held.
- * Otherwise when the emptying work takes it, with those of its neighbours that
- * are held, because
- *   - a waiter waits for all blocks that began to hold up to held->empty_seq, or a
- *     range for this one block;
- *   - hold_ms are over, for the oldest;
- *   - more than three quarters of max_blocks are held: the oldest go, until it
- *     is half of it;
- *   - nothing may be held any more: suspend, another mode, reboot.
+ * A block leaves HELD at once if its last missing sector comes, or a touch that
+ * may not be held. Otherwise it does when the drain work takes it, with those
+ * of its neighbours that are held, because
+ *
+ * - a waiter waits for all blocks that began to hold up to held->empty_seq, or
+ *   a range for this one block;
+ * - hold_ms are over, for the oldest;
+ * - more than three quarters of max_blocks are held: the oldest go, until it is
+ *   half of it;
+ * - nothing may be held any more: suspend, another mode, reboot.
+ *
  * What could not be written stays, in shard->failed, and the target is
- * degraded. It is tried again for each waiter, and HOLD_RETRY_MS after it failed,
+ * degraded. It is tried again for each waiter, and 5 seconds after it failed,
  * with the neighbours that failed behind it.
  *
- * The drain
- * ---------
- * The emptying work is one work item, so one thread at a time chooses what is
- * written next. Only that thread looks at engine->cursor. It takes blocks in HELD
- * only, each under the lock of the block's shard, which moves them to COLLECT and
- * makes them its own to start. Nothing is chosen while SPARE_MAX_RUNS runs read
- * into memory of their own, or while the target is frozen.
+ * The drain work is one work item, so one thread at a time chooses what is
+ * written next. Only that thread looks at engine->cursor. It takes blocks in
+ * HELD only, each under the lock of the block's shard, which moves them to
+ * COLLECT and makes them its own to start. Nothing is chosen while
+ * SPARE_MAX_RUNS runs read into memory of their own, or while the target is
+ * frozen.
  *
- * In each shard only the first block of each kind has to be looked at:
- *   - shard->held has the order in which blocks began to hold, by block->seq. So
- *     what a waiter waits for is in front, then what has been held for too long;
- *   - shard->urgent has blocks that a range waits for, in the order in which they
- *     came there: one that comes cannot pass one that is there;
- *   - shard->failed has the order in which blocks failed, by block->seq.
- * Of these kinds one block is taken at a time, with its neighbours, in turn
- * (drain_next()): of what a range or a waiter waits for, from the shards in turn;
- * the oldest of all shards; what failed, from the shards in turn. No kind is
- * preferred, so none can starve: a flush that waits for N blocks in shard->held is
- * served by the turns of the oldest alone, after DRAIN_TURNS * N choices, each of
- * which costs a read and a write of one run, and if that fails one more of each
- * block. A block in shard->urgent waits for those in front of it, which do not
- * become more.
+ * It takes three kinds of held blocks in turn, of each kind one block with its
+ * neighbours. In each shard only the first block of each kind has to be looked
+ * at:
+ *
+ * - one that a range or a waiter waits for, from the shards in turn.
+ *   shard->urgent has blocks that a range waits for, in the order in which they
+ *   came there: one that comes cannot pass one that is there;
+ * - the oldest of all shards, of those that have to be written: for a waiter,
+ *   because hold_ms have passed, or because too many blocks are held.
+ *   shard->held has the order in which blocks began to hold, by block->seq. So
+ *   what a waiter waits for is in front, then what has been held for too long;
+ * - one that could not be written, from the shards in turn, if a waiter came
+ *   since or 5 seconds have passed. shard->failed has the order in which blocks
+ *   failed, by block->seq.
+ *
+ * None of them is preferred, so none can starve however many blocks of the
+ * others come. What a waiter waits for has lower numbers than all that is
+ * held later, and the oldest block is taken in every third turn at the latest.
+ * So the blocks that N writes made, and for which a flush waits, are taken
+ * within 3N turns, each of which sends one read and one write, and where that
+ * fails one more for each block of it. What a range waits for is taken in the
+ * order in which ranges came to the blocks of a shard.
+ */
+
+/*
+ * The drain: the work that writes held blocks.
  */
 #include <linux/jiffies.h>
 
@@ -113,7 +124,7 @@ static void hold_survey(struct align_shard *shard, struct drain_shard *found)
 }
 
 /*
- * Take the blocks for one request that are to be written next; see "The drain".
+ * Take the blocks for one request that are to be written next; see the top.
  * Return: false if there are none.
  */
 static bool hold_take_next(struct align_target *at, struct list_head *started)

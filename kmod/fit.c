@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Where a write is cut at physical boundaries, so that the device below does not cut
- * it elsewhere, and how many blocks go together.
+/**
+ * DOC: Where a remainder is cut
+ *
+ * The lower queue would split a remainder that exceeds its limits at logical
+ * blocks, or at multiples of P that ignore alignment_offset, and so make
+ * partial touches of its own. So the engine applies the same limits (size,
+ * segments, segment size, chunks) first and cuts at the last physical boundary
+ * that fits. Such pieces are counted in cuts. Where the underlying device lies
+ * on others itself (LVM, md) the position on the disk is not known, and the
+ * engine stays below the largest request by as much as the split could be off.
+ * Write-zeroes are cut by the same rule, at the limit for them.
  */
 #include "buffer.h"
 #include "cut.h"

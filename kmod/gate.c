@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A write that was mapped in mode report is not registered anywhere, and a
- * pad read that overlaps it could write its old content back. So the mode
- * changes only while no change of data is in flight: the gate is closed, what
- * is inside drains (it waits for the device below and for nothing else), and
- * newcomers are kept in order until the gate opens.
+/**
+ * DOC: The gate
+ *
+ * Writes in mode report are not registered anywhere, so a pad read could
+ * overlap one of them and write its old content back. All changes of data pass
+ * a gate, which costs a per-CPU reference. To change the mode the gate is
+ * closed, those inside are waited for (they wait for the underlying device and
+ * for nothing else), and new ones are queued in order until it opens again.
  */
 #include "gate.h"
 

@@ -1,11 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0
+/**
+ * DOC: Rules of holding
+ *
+ * A block holds from its first held touch on, in all states that it goes
+ * through, until its held touches are settled: written, overwritten, discarded or
+ * dropped. Holding adds to the rules 1 to 5:
+ *
+ * 6. A touch may be copied to block->kept and acknowledged only where no range
+ *    is in flight or waits: in a new block, or in one in KNOWN or HELD. So
+ *    nothing older can arrive after it. From then on block->held counts it, in
+ *    all states of the block, until it is settled. A block whose write has
+ *    ended and that holds more by then is in HELD again.
+ * 7. A range that arrives at a block in HELD goes down at once, and the block
+ *    is in WAIT until it has ended. Only then, and only if it succeeded, are
+ *    the held sectors that it covers settled: until then a read takes the held
+ *    bytes, and a flush waits for both. More ranges may pass the same way,
+ *    until the block has to be written back; from then on they wait for that.
+ *    One that must not wait (REQ_NOWAIT) is sent back; what was seen then,
+ *    under the locks of its blocks, holds until it is registered. A discard has
+ *    the block written back and waits for it, because a drive may ignore a
+ *    discard, and then what is beneath must not be older than what was
+ *    acknowledged. A block in HELD that a range waits for stays there until the
+ *    drain work takes it next, in a run with its neighbours; touches go to
+ *    block->next from then on.
+ * 8. A read takes what is held when it is mapped, and takes it from the buffer
+ *    when it ends: the block is pinned, and a held sector of a buffer is only
+ *    ever overwritten by newer writes. What one read has found, the next one
+ *    does not miss, though it be of a write in flight.
+ * 9. A block whose write failed keeps its held touches (HELD, block->failed).
+ * 10. After the deadline of a reboot no held block is sent for its own sake, so
+ *     no range waits for that: where rule 7 would have it wait, it is let
+ *     through as at the end of a turn (rule 4), and the block is in WAIT until
+ *     it has ended. A discard that comes so settles nothing. A touch joins as
+ *     before, and takes what is held down with it.
+ */
+
 /*
  * Holding: touches that are acknowledged as soon as they are copied.
  *
- * A block holds from its first such touch on, through all of its states, until
- * what it holds is settled: written, overwritten, discarded or dropped. In between,
- * flushes and other waiters wait for it (struct align_waiter), and reads take its
- * bytes from the buffer (overlay.c).
+ * Flushes and other waiters wait for held blocks (struct align_waiter), and reads
+ * take their bytes from the buffer (overlay.c).
  *
  * What is at stake
  * ----------------

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
+/**
+ * DOC: Jobs
+ *
+ * Steps that need process context are jobs, and 64 work items of the target
+ * serve their queue.
+ *
  * Blocks, runs of blocks and writes come from slabs and end while a step of
  * theirs still runs: a step submits a bio, the bio ends, and its end frees the
  * object that the step belongs to, or the step itself frees the object before
- * it submits. Submitting may sleep, for a tag or in a target below.
- *
- * So such an object must not hold a work_struct. Another target may get its
- * memory, and queue a work item there with the same function; the workqueue
- * takes that for the item that still runs (find_worker_executing_work()) and
- * queues it behind the sleeper: one device waits for another one's disk, and
- * if that disk lies on the first device, for ever.
+ * it submits. Submitting may sleep, for a tag or in a target below. So such an
+ * object must not hold a work_struct. Another target may get its memory, and
+ * queue a work item there with the same function; the workqueue takes that for
+ * the item that still runs (find_worker_executing_work()) and queues it behind
+ * the sleeper: one device waits for another one's disk, and if that disk lies
+ * on the first device, for ever.
  *
  * Work items therefore lie in the target, which destroys its workqueue before
  * it is freed. They serve a queue of jobs, which the kernel's workqueues know
- * nothing of.
- *
- * A worker takes a job off the queue before it runs the job, and does not look
- * at the job afterwards. Unlike a work item, a job that is queued again while
- * it still runs may run at the same time on another worker: a step must not
- * touch its object after the call that makes the next step possible.
+ * nothing of. A worker takes a job off the queue before it runs the job, and
+ * does not look at the job afterwards. Unlike a work item, a job that is queued
+ * again while it still runs may run at the same time on another worker: a step
+ * must not touch its object after the call that makes the next step possible.
  */
 #include <linux/sched.h>
 

@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Who waits for whom: what a range is registered at, and the block that it waits for.
+/**
+ * DOC: No deadlock
  *
- * A range that waits for several blocks is in the queue of one, the first of them by
- * shard and number. When that lets it through, a work goes on to the next one whose
- * turn is not above the range's stamp. Time is blocks->turns: it rises whenever a block
- * is made, or lets ranges through, or one passes it. Such an event and the
- * registration of a range there are both under the lock of the block's shard, so the
- * stamp has the event if that came first, and is below its turn if it came later. A
- * block that the range waited for is not looked at again, and each block made in its
- * range since counts it, and has a turn above its stamp.
+ * A range that waits for several blocks waits for one after the other: it is in
+ * the queue of one, the first of them by shard and number. When that lets it
+ * through, a work goes on to the next one whose turn is not above the range's
+ * stamp. Time is blocks->turns: it rises whenever a block is made, or lets
+ * ranges through, or one passes it. Such an event and the registration of a
+ * range there are both under the lock of the block's shard, so the stamp has
+ * the event if that came first, and is below its turn if it came later. A block
+ * that the range waited for is not looked at again, and each block made in its
+ * range since counts it, and has a turn above its stamp. A partial touch of a
+ * block that is not in memory, with 16 ranges or more in flight over it, goes
+ * down with the remainder and counts in rmw_drive_max_blocks.
+ *
+ * Waits cannot form a cycle. The parts of one write do not wait for each other.
+ * A range waits for a block only if it arrived after the last time that the
+ * block let ranges through, block->turn: of a block that was made later than
+ * the ranges there, that is when it was made; of one that was in HELD, when the
+ * last range arrived that it let pass, or by rule 10 when it let through all
+ * that waited. A block waits for a range only if the range arrived before that
+ * time. Along any chain of waiters these times only fall. A flush waits for
+ * held blocks, and nothing waits for a flush.
+ *
+ * An active block waits only for I/O and for a worker; the polling of polled
+ * writes is not left to their sender, and ranges are not polled. The workers
+ * sleep for requests of the underlying device and for bios of at->pieces; both
+ * come back without a worker, and the workqueue has a rescuer. A bio of
+ * at->joined that failed waits for it, and nothing waits for that bio. A block
+ * in COLLECT is started at the latest when its task sleeps or ends its plug;
+ * one that is delayed, by a timer.
  */
 #include "block_state.h"
 

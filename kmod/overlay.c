@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Reads of what is held.
+/**
+ * DOC: Reads of held sectors
  *
- * A read and the write of a held block may pass each other below, so a read that
- * looked for held bytes only at its end could return what was there before. It
- * therefore pins, when it is mapped, each block that holds some of its sectors,
- * and notes which. When it ends it takes those from the buffer, though the block may
- * be gone from the tree: they may be newer by then, but never older.
+ * A read and the write of a held block may pass each other below, so looking
+ * for held bytes only at the end of the read would return old content. A read
+ * therefore pins, when it is mapped, each held block that it covers and notes
+ * which sectors are held. When it ends it takes those from the buffer, though
+ * the block may be gone from the tree: they may be newer by then, but never
+ * older. Two blocks can be pinned without memory; a read of more, when there is
+ * none, is cut in front of the third. A read of a target that holds something
+ * is also cut at the border of a region, and where it has passed 64 blocks in
+ * memory.
  *
  * A pin is taken and given back under the lock of its block's shard, and the
  * bytes are copied under it, so that no logical block is torn by a touch or a
@@ -15,14 +19,14 @@
  * What a read has found must not be undone for the next one, though it be of a
  * write in flight. There are two ways in which it could be:
  *
- *   - A pinned buffer may have got the bytes of touches that are in flight, while
- *     the device below still has older ones. A read that takes bytes from such a
- *     buffer sets block->shown, and from then on to the end of the turn reads pin
- *     all sectors that the turn writes, whether they are held or not.
- *   - A range may be in flight over what is held (rule 7 in turn.c). Reads that
- *     came before that was held find the range's bytes below, those that came
- *     behind find the held ones. So a read that ends while that goes on, which
- *     blocks->nr_over tells, takes what is held at this moment, pinned or not.
+ * - A pinned buffer may have got the bytes of touches that are in flight, while
+ *   the device below still has older ones. A read that takes bytes from such a
+ *   buffer sets block->shown, and from then on to the end of the turn reads pin
+ *   all sectors that the turn writes, whether they are held or not.
+ * - A range may be in flight over what is held (rule 7). Reads that came before
+ *   that was held find the range's bytes below, those that came behind find the
+ *   held ones. So a read that ends while that goes on, which blocks->nr_over
+ *   tells, takes what is held at this moment, pinned or not.
  *
  * What a read has found of a write that fails afterwards may be undone.
  */

@@ -1,32 +1,42 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Most writes of most devices cover whole blocks, and where no block is in memory
- * nothing has to know where they are: they are counted on the CPU that sends them,
- * and dirty nothing that CPUs share.
+/**
+ * DOC: Writes that are counted
  *
- * The device is parted into areas. An area is quiet while no block of it is in
- * memory, and busy from the first one on, until none has been there for a while.
- * In a busy area writes are registered as ranges. A block that makes an area busy
- * waits for the writes that were counted there, as for one more range that came
- * before it and touches it.
+ * Most writes of most devices cover whole blocks, and where no block is in
+ * memory nothing has to know where they are. There a write without touches is
+ * not registered but counted, on the CPU that sends it; it takes no lock and
+ * dirties nothing that CPUs share.
  *
- * A write and a block that makes its area busy look for each other:
+ * For that each region (shard.h) consists of four areas of 16 MiB. An area is
+ * quiet until a block of it gets into memory, and busy until none has been
+ * there for one to two seconds. In a busy area writes are registered as ranges.
+ * The block that makes an area busy waits for the writes that were counted
+ * there, as for a range that came before it and overlaps it, and so do all
+ * blocks that are made until these have ended; what waits is not held. So the
+ * first misaligned writes after a second of aligned ones may wait for those
+ * that are in flight, not only of their area, as there are 64 counts and areas
+ * take turns in them: every 1 GiB is counted together. What crosses the border
+ * of an area is registered anywhere, and so are discards and write-zeroes.
+ *
+ * A write and a block that makes its area busy look for each other::
  *
  *     quiet_enter()               quiet_end(), under the shard's lock
  *     count the write             set busy
  *     smp_mb()                    smp_mb()
  *     is the area busy?           is a write counted?
  *
- * At least one of the two sees the other. A write that finds the area busy is taken
- * back, on the same CPU: so a sum that has the one has the other or neither, and a
- * write in flight is never hidden by one that was taken back. (With the two on
- * different CPUs, a sum could miss the first and have the second.) What was taken
- * back may have been in the sum, however. So in a busy area the end of a write, as
- * the taking back of one, is followed by another sum, under the lock.
+ * At least one of the two sees the other. A write that finds the area busy is
+ * taken back, on the same CPU: so a sum that has the one has the other or
+ * neither, and a write in flight is never hidden by one that was taken back.
+ * (With the two on different CPUs, a sum could miss the first and have the
+ * second.) What was taken back may have been in the sum, however. So in a busy
+ * area the end of a write, as the taking back of one, is followed by another
+ * sum, under the lock.
  *
- * The device below may be memory, which a CPU has written with plain stores before
- * the write ended. So the end of a write orders these before its count, and a sum of
- * zero is ordered before what is done about it: the pad read.
+ * The underlying device may be memory, which a CPU has written with plain
+ * stores before the write ended. So the end of a write orders these before its
+ * count, and a sum of zero is ordered before what is done about it: the pad
+ * read.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>

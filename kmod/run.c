@@ -1,16 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Runs: neighbouring blocks that are read and written as one request each.
+/**
+ * DOC: Runs of blocks
  *
- * What comes here are neighbours that the device below takes as one request.
- * A read of a block that holds nothing goes to its own buffer; one that holds
- * acknowledged touches, which reads and the coming write need, is read into
- * memory of the run, from where what is missing is copied.
+ * Blocks that are started together are sorted, and neighbours that need the
+ * same, a read or a write, are served by one request, as long as the underlying
+ * device takes it as one: by its size, its segments (each page counts as one)
+ * and its chunks. A row of blocks that a stream of small writes has completed
+ * is sent at 42 blocks at the latest. Runs also end at the borders of regions
+ * (shard.h). In mode pad, the two blocks of a write that lies in both and fills
+ * neither are such neighbours.
  *
- * A run of several blocks needs memory; where there is none, or where the run
- * fails, each block goes on alone, so that an error concerns only whom it must.
- * A block alone needs none: it has a request of its own, and if it holds
- * something, there is the reserve of spare.c, for which it waits.
+ * A read of a block that holds nothing goes to the block's own buffer. Held
+ * sectors, which reads and the coming write need, must not be overwritten by a
+ * read, so a run with held blocks is read into another buffer, and what is
+ * missing is copied from there.
+ *
+ * If a request of several blocks fails, each block is resent alone, so that an
+ * error reaches only the writes that it concerns. If there is no memory for a
+ * run, each block goes alone as well, and a block alone needs none: it has a
+ * request of its own, and if it holds something, it is read into the target's
+ * reserve (spare.c), which serves one block at a time.
+ */
+
+/**
+ * DOC: When something fails
+ *
+ * A pad read that fails, because of a bad physical block perhaps, ends nothing:
+ * the touches go to the drive unmodified, and the result of the drive is
+ * theirs. Held sectors of the block then go down as well, together with the
+ * touches that joined them: each stretch of sectors as one partial write from
+ * the buffer. If the write of a block fails, every write that has a touch in it
+ * gets the error, and no other. Neither leaves anything cached, except that the
+ * buffer of a held block that was to be written is complete, and is not read
+ * again for the retry.
  */
 #include <linux/bitmap.h>
 #include <linux/blk-cgroup.h>

@@ -1,4 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
+/**
+ * DOC: Suspend
+ *
+ * device-mapper waits for the bios that it mapped, and none of these ends
+ * before the engine's own I/O for it. A held touch has ended by then, so the
+ * engine also waits for held blocks. Presuspend stops holding and starts to
+ * drain, because the last writes of a file system that is frozen come after it.
+ * Postsuspend writes the blocks that are left, waits until no held block is in
+ * flight, fails the waiters of blocks that could not be written, and evicts
+ * cached blocks and the cached sectors around held ones. After a suspend
+ * nothing of the engine is in flight.
+ */
+
 /*
  * Suspends, changes of the mode and ioctls, which have all that is held settled and
  * wait for that; and what gives up what cannot be written.

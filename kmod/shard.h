@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Shards: blocks of different regions of a device do not share a lock. Regions
- * take turns in the shards, and a region is larger than any request, so that
- * nearly every write concerns one shard, and the others two.
+/**
+ * DOC: Locks
+ *
+ * The device is divided into regions of 64 MiB, which 16 shards take in turn. A
+ * shard has the blocks of its regions, the ranges that overlap them, and a
+ * lock. A region is larger than a request, so nearly every write takes one
+ * lock, and one that crosses a border takes two; only a discard or write-zeroes
+ * that spans more than two regions takes all of them, always in the same order.
+ * Inside these, three more locks guard what the whole target shares: the order
+ * of held blocks and their waiters; the blocks that wait for a stream; the
+ * spare block. No lock is held during I/O; the longest work under a shard's
+ * lock is the copy of a touch, or, while an area drains, to sum the counts of
+ * all CPUs.
  */
 #ifndef DM_ALIGN_SHARD_H
 #define DM_ALIGN_SHARD_H

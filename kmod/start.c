@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
+/**
+ * DOC: Deciding late
+ *
+ * A block in COLLECT is owned by the thread that starts it. That is done late,
+ * because what is on its way may complete the block and save the read: when the
+ * plug of the task that wrote ends, because a task that plugs is about to send
+ * more.
+ */
+
 /*
  * When the serving of blocks starts, and which of them go together.
- *
- * A block in COLLECT is owned by the thread that starts it. That is done late: at the
- * end of the submitter's plug, and for the end of a stream a moment after that
- * (delay.c), because what is on its way may complete the block and save the read.
- *
- * Blocks that start together are sorted, and neighbours with the same first
- * step become one run (run.c).
  */
 #include <linux/bitmap.h>
 #include <linux/list_sort.h>

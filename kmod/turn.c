@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The life of one physical block that a write covers in part.
+/**
+ * DOC: The life of a block
  *
- * Who may touch what
- * ------------------
- * A block exists here while it has partial touches, and for a short time
- * after, while its content is known. Everything else that changes data is a
- * range: it is registered by the blocks that it touches, from before it goes
- * down until it has ended. All states below change under the lock of the
- * block's shard; "the lock" means that one here.
+ * A block exists while it has partial touches, and for a short time after,
+ * while its content is cached. Everything else that changes data is a range.
+ * All states change under the lock of the block's shard; "the lock" means that
+ * one here.
+ *
+ * ::
  *
  *   WAIT     touches are here, and ranges that came before them have not
  *            ended: block->blockers counts those. Nothing is sent.
@@ -21,7 +20,7 @@
  *
  *   WAIT -> COLLECT -> READ -> WRITE -> KNOWN, or back to COLLECT or WAIT
  *     ^      ^   |         `--> PASS -'
- *     |      |   `-> WRITE, if the content is known or the touches cover it all
+ *     |      |   `-> WRITE, if the content is cached or the touches cover it all
  *     `------+-- HELD
  *
  * COLLECT to PASS are the active states. The buffer belongs to the device in
@@ -29,79 +28,57 @@
  * from READ or COLLECT to WRITE in between, and to the holder of the lock
  * otherwise. block->touches belongs to that thread, then to the completion,
  * from WRITE or PASS on; before, the lock guards it.
+ */
+
+/**
+ * DOC: Ranges
  *
- * Rules, which make the order that the contract promises:
+ * What changes data without a buffer of the engine (a remainder, a discard) is
+ * registered as a range, by the blocks that it overlaps, from before it goes
+ * down until it has ended. The registration lies in the per-bio data of the bio
+ * itself, so it needs no memory.
  *
- * 1. While a block is active, no range that touches it is in flight. A range
- *    that comes counts the block among its blockers and waits.
- * 2. A block becomes active only when no range that touches it is in flight
- *    or has been let through by it; a new block counts every range that is
+ * No lock is held with interrupts off over more than 64 blocks. So a remainder
+ * that covers more than 32 blocks in memory is registered and sent in parts,
+ * one after the other, which count in cuts; cached blocks are evicted first and
+ * do not count. What is written meanwhile to a part that is not registered yet
+ * may be overwritten or discarded by it, as on the raw drive, where both are in
+ * flight. A discard is cut at multiples of the granularity of the underlying
+ * device only, as that may ignore parts of a granule. A secure erase and an
+ * atomic write are not cut. A REQ_NOWAIT write that would be cut is sent back.
+ *
+ * Two ranges that overlap do not wait for each other. Writes that are in flight
+ * at the same time have no order on the raw drive either.
+ */
+
+/**
+ * DOC: Why no update is lost
+ *
+ * Padding writes back what a read at that moment would return. Two things could
+ * make that untrue: a write that is in flight when the block is read, because
+ * the read returns the content from before it; and a write that is acknowledged
+ * between the read of a block and its write, which puts the old content back.
+ * Both are excluded by order:
+ *
+ * 1. While a block is active, no range that overlaps it is in flight. A range
+ *    that arrives counts the block among its blockers and waits.
+ * 2. A block becomes active only when no range that overlaps it is in flight or
+ *    has been let through by it; a new block counts every range that is
  *    registered there, waiting or not. So a pad read sees every acknowledged
  *    write, and what it read cannot be outdated before it is written back.
- * 3. A touch joins a block in WAIT, COLLECT, READ or HELD, unless a range
- *    waits there; otherwise it goes to block->next.
- * 4. When the write of a block has ended, every range that waits for it is
- *    let through, then every touch in block->next is served, and so on in
- *    turns. No request is overtaken more than once, so a flood of one kind cannot
- *    starve the other. (A run that covers too many blocks in memory is cut, and each
- *    part of it comes when the one before has ended.)
- * 5. A range that comes ends what is known in it. An error ends it, too.
+ * 3. A touch joins a block in WAIT, COLLECT, READ or HELD, up to the moment
+ *    when the buffer is patched, unless a range waits there; otherwise it goes
+ *    to block->next and is served in the next turn.
+ * 4. When the write of a block has ended, every range that waits for it is let
+ *    through, then every touch in block->next is served, and so on in turns. No
+ *    request is overtaken more than once, so a flood of one kind cannot starve
+ *    the other; of a remainder that goes down in parts that is true for each
+ *    part.
+ * 5. A range that arrives evicts what is cached of it. An error does, too.
  *
  * Where no block is in memory, writes are counted by area and not registered; a
- * block that is made there counts all of them as one range that touches it, and
- * they have passed it before it was made (quiet.c).
- *
- * Holding (mode coalesce) adds:
- *
- * 6. A touch may be copied to block->kept and acknowledged only where no range
- *    is in flight or waits: into a new block, or one in KNOWN or HELD. From
- *    then on block->held counts it, in all states of the block, until a
- *    write that carries it has ended well, or it is overwritten or dropped.
- * 7. A range that comes to a block in HELD goes down at once, and the block is
- *    in WAIT until it has ended. Only then, and only if it ended well, does it
- *    end what is held of its sectors: until then a read takes the held bytes,
- *    and a flush waits for both. More ranges may pass the same way, until the
- *    block has to be emptied: then they wait, and it is. One that must not wait
- *    (REQ_NOWAIT) is sent back; what was seen then, under the locks of its blocks,
- *    holds until it is registered. A discard waits, too, and has the block emptied:
- *    a drive may ignore it, and then what is beneath must not be older than what was
- *    acknowledged. A block in HELD for which a range waits is taken next by the
- *    emptying work, in a run with its neighbours; touches go to block->next from
- *    then on.
- * 8. A read takes what is held at the moment when it is mapped from the buffer
- *    when it ends: the block is pinned, and a held sector of a buffer is only
- *    ever overwritten by newer writes. What one read has found, the next one
- *    does not miss, though it be of a write in flight. See overlay.c.
- * 9. A block whose write failed keeps what it holds (HELD, block->failed).
- * 10. Behind the deadline of a reboot no held block is sent for its own sake, so no
- *    range waits for that: where rule 7 would have it wait, it is let through as at
- *    the end of a turn (rule 4), and the block is in WAIT until it has ended. A
- *    discard that comes so ends nothing of what is held. A touch joins as before,
- *    and takes what is held down with it.
- *
- * Write-zeroes are taken apart as writes are: their partial touches are served
- * by blocks, with zeroes in place of the bio's bytes, and what remains is a range.
- * Their bio has no bvecs to look for. They differ in three points: the run
- * has pieces of its own limit, goes down without data, and never together with
- * the blocks around it.
- *
- * Two ranges that overlap do not wait for each other: writes in flight at the
- * same time have no order without this target either.
- *
- * No deadlock: parts of one write do not wait for each other. A range R waits
- * for block B only if it came after the last time that B let ranges through,
- * block->turn (for a block that was made later than the ranges there, that is when it
- * was made; for one that was in HELD, when the last range came that it let pass, or
- * by rule 10 when it let through all that waited). B in turn waits for a range
- * S only if S came before that. So along any chain of waiting the times only
- * fall, and a chain cannot close. A flush waits for blocks, and nothing waits
- * for a flush. (order.c has how a range that waits for several blocks does so.)
- * An active block waits for I/O, polled I/O excepted (ranges are not polled),
- * and for a worker (job.c). The workers sleep for requests of the device below
- * and for bios of at->pieces; both come back without a worker, and the workqueue
- * has a rescuer. (A bio of at->joined that failed waits for it, and nothing for that.)
- * A block that collects in a task's plug is started at the latest when that task
- * sleeps or ends the plug; one that is delayed, by a timer.
+ * block that is made there counts all of them as one range that overlaps it,
+ * and they have passed it before it was made.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Waiters: each waits until all blocks held at a moment are settled.
+/**
+ * DOC: How a flush waits
  *
- * Held blocks have numbers in the order in which they began to hold, and a waiter
- * waits for all up to the newest at its arrival. So waiters are in the order of
- * arrival, and each waits for all that those in front wait for. A block is therefore
- * counted once: by the first waiter that waits for it, or among those that are held
- * for no waiter yet, all of which the next waiter takes. A waiter is done when its own
- * blocks are settled, and it is the first one. So what a settled block costs does not
- * grow with the number of waiters, but for the search in a tree.
+ * Blocks that begin to hold are numbered. A flush, the message flush and
+ * suspend are waiters: each notes the last number, waits for all blocks up to
+ * it, and is done when each of these is settled, or fails. A block that fails
+ * gets a new number, so that later waiters wait for the next attempt. The drain
+ * work sends all blocks up to the highest number that has a waiter, in runs of
+ * blocks.
  *
- * A block that could not be written has failed all waiters that wait for it: the one
- * that counts it and all behind that have arrived by then. The first of them notes up
- * to which that reaches, and hands that on when it leaves.
+ * So waiters are in the order of arrival, and each waits for all that those in
+ * front wait for. A block is therefore counted once: by the first waiter that
+ * waits for it, or among those that are held for no waiter yet, all of which
+ * the next waiter takes. A waiter is done when its own blocks are settled, and
+ * it is the first one. So what a settled block costs does not grow with the
+ * number of waiters, but for the search in a tree.
+ *
+ * A block that could not be written has failed all waiters that wait for it:
+ * the one that counts it and all behind that have arrived by then. The first of
+ * them notes up to which that reaches, and hands that on when it leaves.
  */
 #include "waiter.h"
 

@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * A write or write-zeroes in a fixing mode: taken apart into partial touches,
- * which blocks serve, and what remains between them, which goes down as it is.
+/**
+ * DOC: A write, taken apart
  *
- * The remainder is called the run. It is registered as a range first, and cut
- * at physical boundaries where the device below would cut it elsewhere. A
- * touch of an edge block, or one for which there is no room or memory, stays
- * in the run. The write ends when all of its parts have ended.
+ * Map takes the whole bio once, counts it, and takes its partial touches out.
+ * Each touch is served by the block that it lies in. What is left between them,
+ * the remainder, goes down unmodified, without a copy: whole blocks, and also
+ * touches that cannot be served (edge blocks, no slot, no memory). The write
+ * ends when its touches and its remainder have ended, with the first error that
+ * one of them had. Of a discard, all is remainder.
+ *
+ * Write-zeroes are taken apart as well. Their touches have zeroes in place of
+ * data and are served, joined and held like any other; the remainder goes down
+ * as write-zeroes, without data, with the same REQ_NOUNMAP, in pieces of a
+ * limit of its own and never together with the blocks around it, and so does a
+ * touch that cannot be served. If a drive rejects write-zeroes only now
+ * (BLK_STS_NOTSUPP), the error is passed on: the kernel then writes zeroes over
+ * the whole range, also where touches have been served already.
+ *
+ * Large write-zeroes arrive in parts: the kernel cuts a range at the limit that
+ * the mapped device advertises, counted from the start of the range. From 6.12
+ * on it ends such a part at a multiple of the advertised block from sector 0,
+ * without regard to alignment_offset, and a limit that was advertised in mode
+ * report need not be a multiple of P. Two parts that meet inside a block
+ * complete it: the kernel sends the parts of a range one after the other in one
+ * plug, and where there is no plug the block waits for a moment, because the
+ * block layer has marked the first part of a bio that it split (REQ_NOMERGE).
+ */
+
+/**
+ * DOC: A remainder behind blocks
+ *
+ * A write that completes the block in front of its remainder, as each one of a
+ * stream does, is sent with that block as one request, and so are the whole
+ * held blocks in front of that one, up to eight of them and half a request. If
+ * the request fails, blocks and remainder are resent one by one.
  */
 #include "account.h"
 #include "block_state.h"

@@ -619,7 +619,7 @@ static bool is_active(enum block_state state)
 	       state == BLOCK_IS_WRITE || state == BLOCK_IS_PASS;
 }
 
-/* Rules 1, 3 and 5 of turn.c, and rule 7 but for discards. */
+/* Rules 1, 3 and 5 of turn.c, and rule 7 of held.c but for discards. */
 static void check_range_step(struct kunit *test, struct block_facts b)
 {
 	enum range_step step = block_range_step(&b, false);

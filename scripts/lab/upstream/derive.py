@@ -48,6 +48,12 @@ REWRITES = {
          "\tlimits->max_hw_wzeroes_unmap_sectors =\n"
          "\t\tmin(limits->max_hw_wzeroes_unmap_sectors, sectors);\n"),
     ),
+    "kmod/write.c": (
+        (" * the mapped device advertises, counted from the start of the range. From 6.12\n"
+         " * on it ends such a part at a multiple",
+         " * the mapped device advertises, counted from the start of the range. The kernel\n"
+         " * ends such a part at a multiple"),
+    ),
     "kmod/block_state.h": (('#include "compat.h"\n', '#include "placement.h"\n'),),
     "kmod/cut.h": (
         (" * The block layer splits write-zeroes by the same rule as writes, from 6.12 on\n"
@@ -69,10 +75,6 @@ REWRITES = {
          " *   help   one sentence, as in the documents\n"),
     ),
     "Documentation/dm-align.rst": (
-        ("the mapped device advertises, counted from the start of the range. From 6.12 on\n"
-         "it ends such a part at a multiple",
-         "the mapped device advertises, counted from the start of the range. The kernel\n"
-         "ends such a part at a multiple"),
         ("Write hints (F_SET_RW_HINT) reach the drive, where the kernel has them (6.9 and\n"
          "later): a block is written with the hint of its oldest touch that is not\n"
          "acknowledged, or of the newest that was held. Blocks",
@@ -222,7 +224,10 @@ SUITES = {"report": ("geometry", "limits", "ledger"), "pad": ("cut", "block", "q
 # Sections of the manual that a series does not have, by the first layer that has them.
 SECTIONS = {"pad": ("Changing the mode", "When to use it, and when not", "Reads, flushes and FUA", "Errors", "Memory", "Design"),
             "coalesce": ("Holding", "When coalesce is refused", "Suspend, reload, reboot", "What is at stake", "Example",
-                         "Limits and known gaps")}
+                         "Rules of holding", "Reads of held sectors", "How a flush waits", "What the drain writes first",
+                         "Suspend", "Limits and known gaps")}
+# A place of the manual for a DOC: comment of the code: see Documentation/gen-design.
+COMMENT = re.compile(r"^\.\. kernel-doc of kmod/(\S+): (.+)\n\n(?:.*\n)*?\.\. end of kernel-doc\n", re.M)
 
 # Words of this checkout, which no file of the series may have.
 FOREIGN = re.compile(r"compat_|compat\.h|COMPAT_|DM_ALIGN_HAVE|\bPROBE|probes\b|kmod|kunit/\.\.|alignctl|drive512e|forecast|"
@@ -358,6 +363,18 @@ def of_layer(text, layer):
     return text
 
 
+def with_comments(manual, made):
+    """Return the manual with what the kernel's documents have in place of repeated comments: a directive that reads them."""
+    def directive(place):
+        name = f"{DRIVER}/{place[1]}"
+        if f"DOC: {place[2]}\n" not in made.get(name, ""):
+            fail(f"the manual has {place[2]!r} of {name}, which the series has not: see SECTIONS in "
+                 "scripts/lab/upstream/derive.py", 1)
+        return f".. kernel-doc:: {name}\n   :doc: {place[2]}\n"
+
+    return COMMENT.sub(directive, manual)
+
+
 def _abi(made):
     """Return the description of the files in sysfs that the target of a series has."""
     abi = rewrite(ABI, (REPO / ABI).read_text()).removeprefix("SPDX-License-Identifier: GPL-2.0\n\n")
@@ -391,6 +408,6 @@ def files(symbols, layer=layers.LAYERS[-1]):
     made[f"{DRIVER}/tests/Kconfig"] = _kunit_names((REPO / "kunit/Kconfig").read_text())
     made[f"{DRIVER}/.kunitconfig"] = (REPO / "kunit/.kunitconfig").read_text()
     manual = rewrite("Documentation/dm-align.rst", (REPO / "Documentation/dm-align.rst").read_text())
-    made[MANUAL] = of_layer(re.sub(r"^\.\. session.*\n", "", manual, flags=re.M), layer)
+    made[MANUAL] = with_comments(of_layer(re.sub(r"^\.\. session.*\n", "", manual, flags=re.M), layer), made)
     made[ABI] = _abi(made)
     return made

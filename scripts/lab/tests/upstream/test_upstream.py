@@ -56,6 +56,22 @@ def test_a_word_of_the_checkout_is_noticed(line):
     assert derive.FOREIGN.search(line)
 
 
+def test_the_manual_reads_the_comments_of_the_code(made, layer):
+    read = re.findall(r"^\.\. kernel-doc:: (\S+)\n   :doc: (.+)$", made[derive.MANUAL], re.M)
+    assert bool(read) == (layer != "report")
+    assert not [title for name, title in read if f" * DOC: {title}\n" not in made[name]]
+    assert "kernel-doc of" not in made[derive.MANUAL]
+
+
+def test_a_comment_that_a_series_does_not_have_is_noticed(capsys):
+    place = ".. kernel-doc of kmod/held.c: Rules\n\nIt is so.\n\n.. end of kernel-doc\n"
+    name = f"{derive.DRIVER}/held.c"
+    assert derive.with_comments(place, {name: "/**\n * DOC: Rules\n"}) == f".. kernel-doc:: {name}\n   :doc: Rules\n"
+    with pytest.raises(SystemExit):
+        derive.with_comments(place, {})
+    assert "SECTIONS" in capsys.readouterr().err
+
+
 def test_there_is_a_series_for_each_layer():
     assert [each.layer for each in patches.SERIES] == list(layers.LAYERS)
 
