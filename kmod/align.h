@@ -37,11 +37,11 @@ struct align_node;
  * @change_lock: one change of the mode at a time
  * @gate: gate that every change of data passes
  * @engine: the engine, which serves writes in the fixing modes
- * @pieces: bios for runs that have to be cut and for touches that go down
+ * @pieces: bios for remainders that have to be cut and for touches that go down
  *	unmodified; allocated without waiting, or where the last one has been
  *	sent
- * @joined: bios for a run and the blocks in front of it; never waited for, as a
- *	worker sends a bio that failed once more
+ * @joined: bios for a remainder and the blocks in front of it; never waited
+ *	for, as a worker sends a bio that failed once more
  * @all: entry in the list of all targets, for the notifiers; under its lock
  * @devt: the mapped device's number
  * @node: the mapped device's node
@@ -154,20 +154,21 @@ struct align_pin {
  * @wait: entry in the list of a block that the range waits for, or in blocks->passed
  * @wait_shard: the range waits for no block in the shards below this one
  * @wait_number: and in that one, for none below this number
- * @start: first sector of the range, which is the run or a part of it
+ * @start: first sector of the range, which is the remainder or a part of it
  * @end: the sector after the last one of the range
- * @rest: sectors of the run behind the range, which are one when that has ended
+ * @behind: sectors of the remainder behind the range, which are one when that
+ *	has ended
  * @waited: the ledger has counted the bio among those that waited
  * @pieces: requests of the range that have not ended, one of them the sender's
- * @run_sector: where the next piece of the run starts
- * @run_left: sectors of the range not yet sent
- * @run_iter: the bytes of @run_left in the bio
+ * @remainder_sector: where the next piece of the remainder starts
+ * @remainder_left: sectors of the range not yet sent
+ * @remainder_iter: the bytes of @remainder_left in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
  * @nr_joined: number of blocks in @joined
  * @joined_bio: the request of the blocks in @joined and the first piece
  * @joined_iter: the bytes of the first piece in the bio
  * @apart: resends blocks and piece one by one, if @joined_bio failed
- * @run: the last piece of the run, so that sending it needs no memory
+ * @last_piece: the last piece of the remainder, so that sending it needs no memory
  * @touch: the partial touches
  */
 struct align_write {
@@ -195,18 +196,18 @@ struct align_write {
 	u64 wait_number;
 	u64 start;
 	u64 end;
-	sector_t rest;
+	sector_t behind;
 	bool waited;
 	atomic_t pieces;
-	sector_t run_sector;
-	sector_t run_left;
-	struct bvec_iter run_iter;
+	sector_t remainder_sector;
+	sector_t remainder_left;
+	struct bvec_iter remainder_iter;
 	struct list_head joined;
 	unsigned int nr_joined;
 	struct bio *joined_bio;
 	struct bvec_iter joined_iter;
 	struct align_job apart;
-	struct bio run;
+	struct bio last_piece;
 #endif
 	struct align_touch touch[ALIGN_MAX_TOUCHES];
 };
@@ -241,7 +242,7 @@ struct align_read {
  * @bio: dm's clone; its iterator is never changed
  * @change: @bio may change data, and end_io has to account for it
  * @held_flush: @bio is a flush that had to wait for held blocks
- * @job: maps @bio after the gate, or sends the run or the flush
+ * @job: maps @bio after the gate, or sends the remainder or the flush
  * @write: if @change
  * @flush: if @held_flush
  * @read: of others

@@ -26,7 +26,7 @@
 /*
  * What shares it while a write comes to its blocks: those of its two partial touches,
  * and those that may be evicted for each; then those of its range and whole ones that go
- * with its run, or else a row of blocks that a stream has filled.
+ * with its remainder, or else a row of blocks that a stream has filled.
  */
 #define ROW_BLOCKS		(BLOCKS_BATCH / 3 * 2)
 #define RANGE_BLOCKS		(BLOCKS_BATCH / 2)

@@ -17,7 +17,7 @@
 #include "lower.h"
 
 /**
- * run_fit - how much of a write fits in one request
+ * piece_fit - how much of a write fits in one request
  * @io: the write
  * @sector: first sector, on the device below
  * @from: bytes from there on
@@ -25,8 +25,8 @@
  *
  * Return: sectors.
  */
-sector_t run_fit(const struct align_io *io, sector_t sector,
-		 struct bvec_iter from, unsigned int blocks)
+sector_t piece_fit(const struct align_io *io, sector_t sector,
+		   struct bvec_iter from, unsigned int blocks)
 {
 	struct align_limits lim;
 	u32 segments;
@@ -50,7 +50,7 @@ sector_t run_fit(const struct align_io *io, sector_t sector,
 }
 
 /**
- * run_cut - where to cut the rest of a run
+ * piece_cut - where to cut the rest of a remainder
  * @io: the write or write-zeroes
  * @sector: first sector of the rest, on the device below
  * @from: bytes of the rest; of write-zeroes only their number
@@ -58,15 +58,16 @@ sector_t run_fit(const struct align_io *io, sector_t sector,
  * Return: sectors up to the last boundary that fits in one request, all of them
  * if they fit, 0 if not even the first boundary does.
  */
-sector_t run_cut(const struct align_io *io, sector_t sector,
-		 struct bvec_iter from)
+sector_t piece_cut(const struct align_io *io, sector_t sector,
+		   struct bvec_iter from)
 {
 	const struct align_geometry *g = &io->at->geometry;
 	sector_t left = from.bi_size >> SECTOR_SHIFT;
 	struct align_limits lim;
 
 	if (!align_io_is_zeroes(io))
-		return align_cut(g, sector, run_fit(io, sector, from, 0), left);
+		return align_cut(g, sector, piece_fit(io, sector, from, 0),
+				 left);
 	align_get_limits(io->at, &lim);
 	return align_cut_zeroes(g, &lim, sector, left);
 }

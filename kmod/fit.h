@@ -7,10 +7,10 @@
 
 #include "align.h"
 
-sector_t run_fit(const struct align_io *io, sector_t sector,
-		 struct bvec_iter from, unsigned int blocks);
-sector_t run_cut(const struct align_io *io, sector_t sector,
-		 struct bvec_iter from);
+sector_t piece_fit(const struct align_io *io, sector_t sector,
+		   struct bvec_iter from, unsigned int blocks);
+sector_t piece_cut(const struct align_io *io, sector_t sector,
+		   struct bvec_iter from);
 unsigned int run_max_blocks(const struct align_target *at, u64 number);
 
 #endif

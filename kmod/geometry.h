@@ -56,14 +56,14 @@ static inline bool align_is_power_of_2(__u32 n)
 	return n && !(n & (n - 1));
 }
 
-/* Remainder; a 32-bit kernel has no operator for it. */
+/* Modulo; a 32-bit kernel has no operator for it. */
 static inline __u32 align_mod(__u64 n, __u32 divisor)
 {
 #ifdef __KERNEL__
-	__u32 rest;
+	__u32 modulo;
 
-	div_u64_rem(n, divisor, &rest);
-	return rest;
+	div_u64_rem(n, divisor, &modulo);
+	return modulo;
 #else
 	return n % divisor;
 #endif
@@ -201,12 +201,12 @@ struct align_part {
 };
 
 /**
- * struct align_split - a write as partial touches and a run of whole blocks
+ * struct align_split - a write as partial touches and a remainder of whole blocks
  * @class: how it lies on the blocks
  * @nr_touches: how many of @touch are set
  * @touch: the partial touches, by rising block
- * @run_start: first sector of the whole blocks
- * @run_sectors: their length, 0 if there are none
+ * @remainder_start: first sector of the whole blocks
+ * @remainder_sectors: their length, 0 if there are none
  * @first_block: first block that the write touches
  * @last_block: last block that the write touches
  */
@@ -214,8 +214,8 @@ struct align_split {
 	enum align_class class;
 	unsigned int nr_touches;
 	struct align_part touch[ALIGN_MAX_TOUCHES];
-	__u64 run_start;
-	__u64 run_sectors;
+	__u64 remainder_start;
+	__u64 remainder_sectors;
 	__u64 first_block;
 	__u64 last_block;
 };
@@ -246,8 +246,8 @@ static inline void align_split_write(const struct align_geometry *g,
 	s->nr_touches = 0;
 	s->first_block = align_block_of(g, sector);
 	s->last_block = align_block_of(g, end - 1);
-	s->run_start = sector;
-	s->run_sectors = sectors;
+	s->remainder_start = sector;
+	s->remainder_sectors = sectors;
 
 	if (!head && !tail) {
 		s->class = ALIGN_WHOLE;
@@ -257,7 +257,7 @@ static inline void align_split_write(const struct align_geometry *g,
 		s->class = ALIGN_SUB_BLOCK;
 		s->touch[s->nr_touches++] = (struct align_part) {
 			s->first_block, head, (__u32)sectors };
-		s->run_sectors = 0;
+		s->remainder_sectors = 0;
 		return;
 	}
 	if (head) {
@@ -265,13 +265,13 @@ static inline void align_split_write(const struct align_geometry *g,
 
 		s->touch[s->nr_touches++] = (struct align_part) {
 			s->first_block, head, count };
-		s->run_start += count;
-		s->run_sectors -= count;
+		s->remainder_start += count;
+		s->remainder_sectors -= count;
 	}
 	if (tail) {
 		s->touch[s->nr_touches++] = (struct align_part) {
 			s->last_block, 0, tail };
-		s->run_sectors -= tail;
+		s->remainder_sectors -= tail;
 	}
 	s->class = head && tail ? ALIGN_BOTH : head ? ALIGN_HEAD : ALIGN_TAIL;
 }

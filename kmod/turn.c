@@ -430,7 +430,7 @@ static u64 range_cut(const struct align_io *io, u64 start, u64 end, u64 block)
 {
 	const struct align_geometry *g = &io->at->geometry;
 	u64 cut = align_block_start(g, block);
-	u32 granule, rest;
+	u32 granule, over;
 
 	if (io->bio->bi_opf & REQ_ATOMIC)
 		return end;
@@ -441,14 +441,14 @@ static u64 range_cut(const struct align_io *io, u64 start, u64 end, u64 block)
 	granule = align_discard_sectors(io->at);
 	if (granule <= align_block_sectors(g))
 		return cut;
-	div_u64_rem(cut, granule, &rest);
-	cut -= rest;
+	div_u64_rem(cut, granule, &over);
+	cut -= over;
 	return cut > start && !align_sector_in_block(g, cut) ? cut : end;
 }
 
 /*
- * Make a range of no more than the beginning of a run, if there are too many blocks in
- * memory. The locks of the span are held.
+ * Make a range of no more than the beginning of a remainder, if there are too
+ * many blocks in memory. The locks of the span are held.
  */
 static void range_shorten(struct align_io *io, const struct shard_span *span)
 {
@@ -463,9 +463,9 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 		return;
 	w->range[0].last = align_block_of(&io->at->geometry, w->end - n - 1);
 	w->end -= n;
-	w->rest = n;
-	w->run_left -= n;
-	w->run_iter.bi_size -= n << SECTOR_SHIFT;
+	w->behind = n;
+	w->remainder_left -= n;
+	w->remainder_iter.bi_size -= n << SECTOR_SHIFT;
 }
 
 /* Register a range with the blocks of one shard. Lock held. */
@@ -523,7 +523,7 @@ static void range_place(struct align_io *io, const struct shard_span *span,
  * @io: the write, with the blocks in its range[0] and the sectors filled in
  *
  * Called with the locks of the blocks' shards held. If there are too many blocks in
- * memory, only the beginning is registered, as io->write.rest says: a range never
+ * memory, only the beginning is registered, as io->write.behind says: a range never
  * grows, as one that had let another pass at one block could come to wait for it at
  * the next. A REQ_NOWAIT write comes here only behind a blocks_would_wait() under the
  * same locks, and never waits.

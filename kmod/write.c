@@ -45,19 +45,19 @@
 #include "parts.h"
 
 /*
- * Most pieces of a run that map sends itself: they are only queued until map
+ * Most pieces of a remainder that map sends itself: they are only queued until map
  * returns, and write-zeroes of gigabytes can have very many.
  */
-#define RUN_MAP_PIECES	256
+#define MAP_PIECES	256
 
 static void range_next_job(struct align_job *job);
 
-static void run_put_piece(struct align_io *io)
+static void piece_put(struct align_io *io)
 {
 	if (!atomic_dec_and_test(&io->write.pieces))
 		return;
 	blocks_end_range(io, !io->write.status);
-	if (!io->write.rest) {
+	if (!io->write.behind) {
 		align_io_put(io, BLK_STS_OK);
 		return;
 	}
@@ -65,17 +65,17 @@ static void run_put_piece(struct align_io *io)
 	job_queue(&io->at->engine.jobs, &io->job);
 }
 
-static void run_end_piece(struct bio *bio)
+static void piece_end(struct bio *bio)
 {
 	struct align_io *io = bio->bi_private;
 
 	if (bio->bi_status)
 		cmpxchg(&io->write.status, BLK_STS_OK, bio->bi_status);
-	if (bio == &io->write.run)
+	if (bio == &io->write.last_piece)
 		bio_uninit(bio);
 	else
 		bio_put(bio);
-	run_put_piece(io);
+	piece_put(io);
 }
 
 /* Add the bytes of a piece to the bio that carries it behind a block. */
@@ -107,7 +107,7 @@ static void joined_send_apart(struct align_job *job)
 		  io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS);
 	bio->bi_iter.bi_sector = io->write.joined_iter.bi_sector;
 	joined_add_piece(io, bio);
-	bio->bi_end_io = run_end_piece;
+	bio->bi_end_io = piece_end;
 	submit_bio_noacct(bio);
 }
 
@@ -126,13 +126,13 @@ static void joined_end(struct bio *bio)
 		list_del_init(&block->list);
 		block_served(block, BLK_STS_OK);
 	}
-	run_put_piece(io);
+	piece_put(io);
 }
 
 /*
- * Make io->write.joined_bio, for blocks that are complete and the first piece of the
- * run behind them. Return: sectors of that piece, or 0 if that is not possible;
- * then the blocks go without it.
+ * Make io->write.joined_bio, for blocks that are complete and the first piece
+ * of the remainder behind them. Return: sectors of that piece, or 0 if that is
+ * not possible; then the blocks go without it.
  */
 static sector_t joined_new(struct align_io *io)
 {
@@ -147,11 +147,12 @@ static sector_t joined_new(struct align_io *io)
 	bool held = false;
 	sector_t n;
 
-	n = align_cut(&at->geometry, io->write.run_sector,
-		      run_fit(io, io->write.run_sector, io->write.run_iter, io->write.nr_joined),
-		      io->write.run_left);
-	io->write.joined_iter = io->write.run_iter;
-	io->write.joined_iter.bi_sector = io->write.run_sector;
+	n = align_cut(&at->geometry, io->write.remainder_sector,
+		      piece_fit(io, io->write.remainder_sector,
+				io->write.remainder_iter, io->write.nr_joined),
+		      io->write.remainder_left);
+	io->write.joined_iter = io->write.remainder_iter;
+	io->write.joined_iter.bi_sector = io->write.remainder_sector;
 	io->write.joined_iter.bi_size = n << SECTOR_SHIFT;
 	__bio_for_each_bvec(bv, io->bio, iter, io->write.joined_iter)
 		nr++;
@@ -174,7 +175,7 @@ static sector_t joined_new(struct align_io *io)
 	joined_add_piece(io, bio);
 	if (held)
 		bio_charge_no_cgroup(bio);
-	bio->bi_iter.bi_sector = io->write.run_sector - sectors;
+	bio->bi_iter.bi_sector = io->write.remainder_sector - sectors;
 	bio->bi_end_io = joined_end;
 	io->write.joined_bio = bio;
 	ledger_add(at->ledger, pad_writes, io->write.nr_joined);
@@ -182,44 +183,50 @@ static sector_t joined_new(struct align_io *io)
 	return n;
 }
 
-/* Allocate the next piece of a run, or NULL; the last one needs no memory. */
-static struct bio *run_new_piece(struct align_io *io, bool last, gfp_t gfp)
+/* Allocate the next piece of a remainder, or NULL; the last one needs no memory. */
+static struct bio *piece_new(struct align_io *io, bool last, gfp_t gfp)
 {
 	struct align_target *at = io->at;
 
 	if (!last)
 		return bio_alloc_clone(at->dev->bdev, io->bio, gfp,
 				       &at->pieces);
-	return bio_init_clone(at->dev->bdev, &io->write.run, io->bio, gfp) ?
-		NULL : &io->write.run;
+	return bio_init_clone(at->dev->bdev, &io->write.last_piece, io->bio,
+			      gfp) ? NULL : &io->write.last_piece;
 }
 
-/* Whether one request of the device below may be smaller than the run of a bio. */
+/*
+ * Whether one request of the device below may be smaller than the remainder of
+ * a bio.
+ */
 static bool io_is_cut(const struct align_io *io)
 {
 	return bio_op(io->bio) == REQ_OP_WRITE || align_io_is_zeroes(io);
 }
 
-/* Advance a run by @n sectors, about to be sent. Return: they are its last. */
-static bool run_advance(struct align_io *io, sector_t n)
+/*
+ * Advance a remainder by @n sectors, about to be sent. Return: they are its
+ * last.
+ */
+static bool remainder_advance(struct align_io *io, sector_t n)
 {
-	bool last = n == io->write.run_left;
+	bool last = n == io->write.remainder_left;
 
 	if (!last)
 		ledger_inc(io->at->ledger, cuts);
-	io->write.run_sector += n;
-	io->write.run_left -= n;
-	bio_advance_iter(io->bio, &io->write.run_iter, n << SECTOR_SHIFT);
+	io->write.remainder_sector += n;
+	io->write.remainder_left -= n;
+	bio_advance_iter(io->bio, &io->write.remainder_iter, n << SECTOR_SHIFT);
 	atomic_inc(&io->write.pieces);
 	return last;
 }
 
 /*
- * The device below splits the next block of a run, and only this; of
+ * The device below splits the next block of a remainder, and only this; of
  * write-zeroes every block, so that there is nothing to gain from pieces.
  * Return: sectors to send.
  */
-static sector_t run_uncut(const struct align_io *io)
+static sector_t remainder_uncut(const struct align_io *io)
 {
 	struct align_target *at = io->at;
 	const struct align_geometry *g = &at->geometry;
@@ -227,21 +234,23 @@ static sector_t run_uncut(const struct align_io *io)
 
 	if (align_io_is_zeroes(io)) {
 		ledger_add(at->ledger, uncut,
-			   align_block_bytes(g, io->write.run_sector, io->write.run_left) >>
+			   align_block_bytes(g, io->write.remainder_sector,
+					     io->write.remainder_left) >>
 			   (g->block_shift + SECTOR_SHIFT));
-		return io->write.run_left;
+		return io->write.remainder_left;
 	}
 	ledger_inc(at->ledger, uncut);
-	n = align_block_sectors(g) - align_sector_in_block(g, io->write.run_sector);
-	return min(n, io->write.run_left);
+	n = align_block_sectors(g) -
+	    align_sector_in_block(g, io->write.remainder_sector);
+	return min(n, io->write.remainder_left);
 }
 
 /*
- * Send the rest of a run. Where memory cannot be had without waiting,
+ * Send the rest of a remainder. Where memory cannot be had without waiting,
  * the work goes on: outside map, the pieces that it waits for are on their
  * way and need nothing from us to end.
  */
-static void run_send(struct align_io *io, gfp_t gfp)
+static void remainder_send(struct align_io *io, gfp_t gfp)
 {
 	struct align_target *at = io->at;
 	unsigned int pieces = 0;
@@ -251,48 +260,48 @@ static void run_send(struct align_io *io, gfp_t gfp)
 		sector_t n = joined_new(io);
 
 		if (n) {
-			last = run_advance(io, n);
+			last = remainder_advance(io, n);
 			submit_bio_noacct(io->write.joined_bio);
 		}
 	}
 	while (!last) {
-		sector_t left = io->write.run_left;
+		sector_t left = io->write.remainder_left;
 		struct bio *bio = NULL;
 		sector_t n = left;
 
 		if (io_is_cut(io))
-			n = run_cut(io, io->write.run_sector,
-				    io->write.run_iter);
+			n = piece_cut(io, io->write.remainder_sector,
+				      io->write.remainder_iter);
 		if (!n)
-			n = run_uncut(io);
+			n = remainder_uncut(io);
 		if (gfp != GFP_NOWAIT || n == left ||
-		    pieces++ < RUN_MAP_PIECES)
-			bio = run_new_piece(io, n == left, gfp);
+		    pieces++ < MAP_PIECES)
+			bio = piece_new(io, n == left, gfp);
 		if (!bio) {
 			job_queue(&at->engine.jobs, &io->job);
 			return;
 		}
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
-		bio->bi_iter = io->write.run_iter;
-		bio->bi_iter.bi_sector = io->write.run_sector;
+		bio->bi_iter = io->write.remainder_iter;
+		bio->bi_iter.bi_sector = io->write.remainder_sector;
 		bio->bi_iter.bi_size = n << SECTOR_SHIFT;
 		bio->bi_private = io;
-		bio->bi_end_io = run_end_piece;
+		bio->bi_end_io = piece_end;
 
-		last = run_advance(io, n);
+		last = remainder_advance(io, n);
 		dm_submit_bio_remap(io->bio, bio);
 	}
 
-	run_put_piece(io);
+	piece_put(io);
 }
 
-/* Send a range that may go down now, or a run that map could not send. */
+/* Send a range that may go down now, or a remainder that map could not send. */
 static void range_job(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, job);
 
 	if (io->write.split_up)
-		run_send(io, GFP_NOIO);
+		remainder_send(io, GFP_NOIO);
 	else
 		dm_submit_bio_remap(io->bio, NULL);
 }
@@ -306,7 +315,7 @@ static void range_set_blocks(struct align_io *io)
 	io->write.range[0].last = align_block_of(g, io->write.end - 1);
 }
 
-/* Go on with the rest of a run, of which the first part has ended. */
+/* Go on with the rest of a remainder, of which the first part has ended. */
 static void range_next_job(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, job);
@@ -317,10 +326,10 @@ static void range_next_job(struct align_job *job)
 	bool go, count;
 
 	w->start = w->end;
-	w->end += w->rest;
-	w->run_left = w->rest;
-	w->run_iter.bi_size = w->rest << SECTOR_SHIFT;
-	w->rest = 0;
+	w->end += w->behind;
+	w->remainder_left = w->behind;
+	w->remainder_iter.bi_size = w->behind << SECTOR_SHIFT;
+	w->behind = 0;
 	range_set_blocks(io);
 	atomic_set(&w->pieces, 1);
 	job_init(&io->job, range_job);
@@ -335,7 +344,7 @@ static void range_next_job(struct align_job *job)
 		ledger_inc(at->ledger, waits);
 	ledger_inc(at->ledger, cuts);
 	if (go)
-		run_send(io, GFP_NOIO);
+		remainder_send(io, GFP_NOIO);
 }
 
 /* Return the part of @io's bytes that starts at @sector. */
@@ -446,7 +455,7 @@ int align_engine_map(struct align_io *io)
 	if (!write && !zeroes)
 		split.nr_touches = 0;
 	if (zeroes)
-		over = run_cut(io, start, bio->bi_iter) < end - start;
+		over = piece_cut(io, start, bio->bi_iter) < end - start;
 	else
 		over = write && align_over_limits(io);
 
@@ -458,10 +467,10 @@ int align_engine_map(struct align_io *io)
 	if (!nowait)
 		align_io_count(io, &split, over);
 	/* Not the blocks of its touches, which need what is known of them. */
-	if (split.run_sectors)
-		blocks_forget_range(at, align_block_of(g, split.run_start),
-				    align_block_of(g, split.run_start +
-						   split.run_sectors - 1));
+	if (split.remainder_sectors)
+		blocks_forget_range(at, align_block_of(g, split.remainder_start),
+				    align_block_of(g, split.remainder_start +
+						   split.remainder_sectors - 1));
 
 	w->nr_touches = split.nr_touches;
 	w->may_hold = split.nr_touches &&
@@ -536,11 +545,11 @@ int align_engine_map(struct align_io *io)
 			end -= touch->part.count;
 		handled++;
 	}
-	w->rest = 0;
+	w->behind = 0;
 	if (start < end) {
-		w->run_sector = start;
-		w->run_left = end - start;
-		w->run_iter = io_iter_at(io, start, end - start);
+		w->remainder_sector = start;
+		w->remainder_left = end - start;
+		w->remainder_iter = io_iter_at(io, start, end - start);
 		run_first = align_block_of(g, start);
 		run_last = align_block_of(g, end - 1);
 		w->start = start;
@@ -549,7 +558,7 @@ int align_engine_map(struct align_io *io)
 		atomic_inc(&w->parts);
 		go = blocks_add_range(io);
 		/*
-		 * The block in front of the run, if that is complete by now.
+		 * The block in front of the remainder, if that is complete by now.
 		 * Write-zeroes can carry nothing.
 		 */
 		if (go && !zeroes && start > bio->bi_iter.bi_sector)
@@ -558,12 +567,15 @@ int align_engine_map(struct align_io *io)
 	} else if (handled == 2 && w->touch[1].held) {
 		hold_for_stream(w->touch[0].block, &started);
 	}
-	split_up = handled || over || w->rest;
+	split_up = handled || over || w->behind;
 	w->split_up = split_up;
 	w->waited = !go;
 	span_unlock(at, &span, flags);
 
-	/* If the run has to wait, it may go down and end at any time from here. */
+	/*
+	 * If the remainder has to wait, it may go down and end at any time from
+	 * here.
+	 */
 	if (!go)
 		ledger_inc(at->ledger, waits);
 	if (write && start < end)
@@ -574,7 +586,7 @@ int align_engine_map(struct align_io *io)
 
 	start_late(at, &started);
 	if (start < end && go)
-		run_send(io, GFP_NOWAIT);
+		remainder_send(io, GFP_NOWAIT);
 	align_io_put(io, BLK_STS_OK);
 	return DM_MAPIO_SUBMITTED;
 }

@@ -129,9 +129,9 @@ static void split_of_coverage(const struct coverage *c, u32 block_sectors,
 			e->touch[e->nr_touches++] = c->part[i];
 			continue;
 		}
-		if (!e->run_sectors)
-			e->run_start = c->start[i];
-		e->run_sectors += block_sectors;
+		if (!e->remainder_sectors)
+			e->remainder_start = c->start[i];
+		e->remainder_sectors += block_sectors;
 	}
 	if (!head && !tail)
 		e->class = ALIGN_WHOLE;
@@ -148,10 +148,10 @@ static bool same_split(const struct align_split *a, const struct align_split *b)
 	unsigned int i;
 
 	if (a->class != b->class || a->nr_touches != b->nr_touches ||
-	    a->run_sectors != b->run_sectors ||
+	    a->remainder_sectors != b->remainder_sectors ||
 	    a->first_block != b->first_block || a->last_block != b->last_block)
 		return false;
-	if (a->run_sectors && a->run_start != b->run_start)
+	if (a->remainder_sectors && a->remainder_start != b->remainder_start)
 		return false;
 	for (i = 0; i < a->nr_touches; i++)
 		if (a->touch[i].block != b->touch[i].block ||
@@ -235,7 +235,7 @@ static void splits_far_and_long_writes(struct kunit *test)
 		far = random_far_blocks(&rnd, &g);
 		near.first_block += far;
 		near.last_block += far;
-		near.run_start += far * block_sectors;
+		near.remainder_start += far * block_sectors;
 		for (t = 0; t < near.nr_touches; t++)
 			near.touch[t].block += far;
 		start %= block_sectors;
@@ -245,11 +245,11 @@ static void splits_far_and_long_writes(struct kunit *test)
 				      g.offset, start, len, far);
 
 		/* only an existing remainder can get longer */
-		if (!near.run_sectors)
+		if (!near.remainder_sectors)
 			continue;
 		longer = random_far_blocks(&rnd, &g);
 		near.last_block += longer;
-		near.run_sectors += longer * block_sectors;
+		near.remainder_sectors += longer * block_sectors;
 		t = near.nr_touches;
 		if (near.class == ALIGN_TAIL || near.class == ALIGN_BOTH)
 			near.touch[t - 1].block += longer;
@@ -275,7 +275,7 @@ static const struct split_row {
 	enum align_class class;
 	unsigned int nr_touches;
 	struct align_part touch[ALIGN_MAX_TOUCHES];
-	u64 run_start, run_sectors;
+	u64 remainder_start, remainder_sectors;
 	u64 bytes;
 } split_params[] = {
 	{ "one sector at a boundary", 4096, 0, 16, 1,
@@ -329,9 +329,9 @@ static void splits_as_worked_out(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s.touch[i].first, row->touch[i].first);
 		KUNIT_EXPECT_EQ(test, s.touch[i].count, row->touch[i].count);
 	}
-	KUNIT_EXPECT_EQ(test, s.run_sectors, row->run_sectors);
-	if (s.run_sectors)
-		KUNIT_EXPECT_EQ(test, s.run_start, row->run_start);
+	KUNIT_EXPECT_EQ(test, s.remainder_sectors, row->remainder_sectors);
+	if (s.remainder_sectors)
+		KUNIT_EXPECT_EQ(test, s.remainder_start, row->remainder_start);
 	KUNIT_EXPECT_EQ(test, row->bytes,
 			align_block_bytes(&g, row->sector, row->sectors));
 }

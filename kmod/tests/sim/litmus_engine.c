@@ -17,7 +17,7 @@
 void hold_end(struct align_block *block);
 void unpin(struct align_block *block);
 bool block_needs_spare(const struct align_block *block);
-void run_end_piece(struct bio *bio);
+void piece_end(struct bio *bio);
 
 static unsigned int mode;
 static struct align_gate gate;
@@ -282,12 +282,12 @@ static bool copied_what_came_later(void)
 /* Two pieces of a write end, the one with an error. */
 static void end_bad_piece(void)
 {
-	run_end_piece(piece[0]);
+	piece_end(piece[0]);
 }
 
 static void end_good_piece(void)
 {
-	run_end_piece(piece[1]);
+	piece_end(piece[1]);
 }
 
 /* In place of turn.c's: who ends the last piece says how the range went. */

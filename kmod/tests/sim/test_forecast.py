@@ -20,8 +20,8 @@ FEW = 4000
 # Of fixing.c: the text that is there, and what takes its place.
 WRONG = {
     "streams-do-not-wait": ("(!i && waits && !whole[1])", "(!i && waits && !whole[1] && false)"),
-    "row-stays-held": ("if (!i && joins_run)", "if (!i && false && joins_run)"),
-    "zeroes-take-the-row": ("run && !zeroes", "run || (false && zeroes)"),
+    "row-stays-held": ("if (!i && joins_remainder)", "if (!i && false && joins_remainder)"),
+    "zeroes-take-the-row": ("remainder && !zeroes", "remainder || (false && zeroes)"),
     "known-blocks-take-no-row": ("whole = block->valid || all_kept(f, block);\n\twritten(f, block, block->held + 1, !whole);",
                                  "whole = all_kept(f, block);\n\twritten(f, block, block->held + 1, !block->valid && !whole);"),
     "old-neighbours-stay": ("block->since_ns, HOLD_NS)", "block->since_ns, 2 * HOLD_NS)"),

@@ -56,11 +56,11 @@ EQUIVALENT: dict[str, str] = {
     "bio->bi_iter.bi_sector); => bio->bi_iter.bi_sector = at->start + dm_target_offset(ti, bio->bi_iter.bi_sector); "
     "bio_set_dev(bio, at->dev->bdev);":
         "the two set fields of the bio that do not depend on each other",
-    "write.c: run_uncut: ledger_inc(at->ledger, uncut); n = align_block_sectors(g) - align_sector_in_block(g, "
-    "io->write.run_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->write.run_sector); "
+    "write.c: remainder_uncut: ledger_inc(at->ledger, uncut); n = align_block_sectors(g) - align_sector_in_block(g, "
+    "io->write.remainder_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->write.remainder_sector); "
     "ledger_inc(at->ledger, uncut);":
         "the counter has nothing to do with @n",
-    "write.c: run_send: unsigned int pieces = 0; => unsigned int pieces = 1;":
+    "write.c: remainder_send: unsigned int pieces = 0; => unsigned int pieces = 1;":
         "one piece of 256 fewer is sent by map itself, and by a worker instead: how many is promised nowhere",
     "write.c: align_engine_map: bool zeroes = align_io_is_zeroes(io); struct align_split split; => struct "
     "align_split split; bool zeroes = align_io_is_zeroes(io);":

@@ -336,10 +336,11 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 /*
  * Write the blocks that the touches of a write have completed. The first one
  * waits for the second if that is held and open: so a stream goes down in large
- * requests. What goes with a run of whole blocks takes the row in front along.
+ * requests. What goes with a remainder of whole blocks takes the row in front
+ * along.
  */
 static void complete(struct fixing *f, struct block *const whole[],
-		     bool waits, bool joins_run)
+		     bool waits, bool joins_remainder)
 {
 	unsigned int i;
 
@@ -348,7 +349,7 @@ static void complete(struct fixing *f, struct block *const whole[],
 			continue;
 		if (whole[i]->held)
 			empty(f, whole[i]);
-		if (!i && joins_run)
+		if (!i && joins_remainder)
 			empty_row(f, whole[i]);
 	}
 }
@@ -364,7 +365,7 @@ static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
 	bool holds = f->holds && !fua;
 	struct align_split split;
 	unsigned int i, handled = 0;
-	bool run;
+	bool remainder;
 
 	align_split_write(&f->g, first, end - first, &split);
 	f->figures.expected += split.nr_touches;
@@ -381,11 +382,13 @@ static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
 		if (holds ? hold(f, block, part) : serve(f, block, part))
 			whole[part->block != split.first_block] = block;
 	}
-	run = split.run_sectors || handled < split.nr_touches;
-	complete(f, whole, holds && handled == 2 && !run, run && !zeroes);
-	if (split.run_sectors)
-		for_range(f, split.run_start,
-			  split.run_start + split.run_sectors, overwrite);
+	remainder = split.remainder_sectors || handled < split.nr_touches;
+	complete(f, whole, holds && handled == 2 && !remainder,
+		 remainder && !zeroes);
+	if (split.remainder_sectors)
+		for_range(f, split.remainder_start,
+			  split.remainder_start + split.remainder_sectors,
+			  overwrite);
 	return split.nr_touches;
 }
 
