@@ -31,7 +31,7 @@
 #include "block_state.h"
 #include "hold.h"
 
-/* How long an area stays busy behind its last block: longer than one is known. */
+/* How long an area stays busy behind its last block: longer than one is cached. */
 #define ALIGN_BUSY_MS		1000
 
 /* Account for allocated memory, or freed memory where @bytes is negative. */
@@ -155,11 +155,11 @@ struct align_block *block_following(struct align_block *block)
 	return rb_entry_safe(rb_next(&block->rb), struct align_block, rb);
 }
 
-/* Evict the oldest known block of a shard. Return: false if none. Lock held. */
+/* Evict the oldest cached block of a shard. Return: false if none. Lock held. */
 bool block_evict(struct align_shard *shard)
 {
 	struct align_block *block =
-		list_first_entry_or_null(&shard->known, struct align_block,
+		list_first_entry_or_null(&shard->cached, struct align_block,
 					 list);
 
 	if (block)
@@ -180,7 +180,7 @@ static bool blocks_take_place(struct align_blocks *blocks)
 }
 
 /*
- * Evict known blocks of a shard until a slot is reserved, but none that a read has
+ * Evict cached blocks of a shard until a slot is reserved, but none that a read has
  * pinned, which would keep its slot; look at most at *@left. Return: whether a slot is
  * reserved. Lock held.
  */
@@ -189,7 +189,7 @@ static bool shard_make_room(struct align_blocks *blocks,
 {
 	struct align_block *block, *tmp;
 
-	list_for_each_entry_safe(block, tmp, &shard->known, list) {
+	list_for_each_entry_safe(block, tmp, &shard->cached, list) {
 		if (!*left)
 			break;
 		--*left;
@@ -203,7 +203,7 @@ static bool shard_make_room(struct align_blocks *blocks,
 }
 
 /*
- * Reserve a slot for a block of @shard. If none is free, evict a known block of
+ * Reserve a slot for a block of @shard. If none is free, evict a cached block of
  * this shard, or of one whose lock is free; or some, if others take their slots, or
  * there may be fewer blocks than there are. The locks of io->write.span are held.
  */
@@ -223,7 +223,7 @@ bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 		bool taken;
 
 		/* Never waits, so the order of the shards does not matter. */
-		if (list_empty(&other->known) ||
+		if (list_empty(&other->cached) ||
 		    (!locked && !shard_trylock(other)))
 			continue;
 		taken = shard_make_room(blocks, other, &left);
@@ -237,7 +237,7 @@ bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 }
 
 /**
- * blocks_forget_range - evict the known blocks of a long range in batches
+ * blocks_evict_range - evict the cached blocks of a long range in batches
  * @at: the target
  * @first: first block
  * @last: last block
@@ -245,7 +245,7 @@ bool blocks_make_room(struct align_io *io, struct align_shard *shard)
  * For ranges so long that blocks_add_range(), which does it again, might have to cut
  * them. Called without the lock.
  */
-void blocks_forget_range(struct align_target *at, u64 first, u64 last)
+void blocks_evict_range(struct align_target *at, u64 first, u64 last)
 {
 	struct shard_span span;
 	unsigned int i;
@@ -269,7 +269,7 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 			     seen < BLOCKS_BATCH; block = next) {
 				next = block_following(block);
 				from = block->number + 1;
-				if (block->state == BLOCK_IS_KNOWN)
+				if (block->state == BLOCK_IS_CACHED)
 					block_remove(block);
 				seen++;
 			}
@@ -279,12 +279,12 @@ void blocks_forget_range(struct align_target *at, u64 first, u64 last)
 }
 
 /*
- * Evict blocks known for too long, at most BLOCKS_BATCH. Return: jiffies until the
+ * Evict blocks cached for too long, at most BLOCKS_BATCH. Return: jiffies until the
  * next is due.
  */
 static unsigned long shard_expire(struct align_shard *shard)
 {
-	unsigned long age = msecs_to_jiffies(ALIGN_KNOWN_MS);
+	unsigned long age = msecs_to_jiffies(ALIGN_CACHED_MS);
 	unsigned long now = jiffies;
 	unsigned long left = 0;
 	unsigned int seen;
@@ -292,7 +292,7 @@ static unsigned long shard_expire(struct align_shard *shard)
 	spin_lock_irq(&shard->lock);
 	for (seen = 0; seen < BLOCKS_BATCH; seen++) {
 		struct align_block *block =
-			list_first_entry_or_null(&shard->known,
+			list_first_entry_or_null(&shard->cached,
 						 struct align_block, list);
 
 		if (!block) {
@@ -376,13 +376,13 @@ static void blocks_expire(struct work_struct *work)
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, shard_expire(&engine->blocks.shard[i]));
-	/* A block that became known meanwhile has queued the work, for later. */
+	/* A block that became cached meanwhile has queued the work, for later. */
 	if (left < MAX_JIFFY_OFFSET)
 		mod_delayed_work(engine->jobs.wq, &engine->blocks.expire,
 				 left);
 }
 
-/* Evict known blocks, the oldest first, until at most @max blocks are left. */
+/* Evict cached blocks, the oldest first, until at most @max blocks are left. */
 static void shard_shrink(struct align_blocks *blocks, struct align_shard *shard,
 			 unsigned int max)
 {
@@ -409,10 +409,10 @@ static void blocks_shrink(struct align_blocks *blocks, unsigned int max)
 }
 
 /*
- * Forget the known sectors around held ones of at most BLOCKS_BATCH blocks from
+ * Evict the cached sectors around held ones of at most BLOCKS_BATCH blocks from
  * @from on. Return: the number of the block behind the last one, or U64_MAX.
  */
-static u64 shard_forget_held(struct align_shard *shard, u64 from)
+static u64 shard_evict_held(struct align_shard *shard, u64 from)
 {
 	struct align_block *block;
 	unsigned int seen;
@@ -432,12 +432,12 @@ static u64 shard_forget_held(struct align_shard *shard, u64 from)
 }
 
 /**
- * blocks_forget - evict all known blocks, and forget what is known of held ones
+ * blocks_evict - evict all cached blocks, and what is cached of held ones
  * @at: the target
  *
  * Areas without blocks are quiet at once.
  */
-void blocks_forget(struct align_target *at)
+void blocks_evict(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int i;
@@ -448,7 +448,7 @@ void blocks_forget(struct align_target *at)
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		u64 from = 0;
 
-		while ((from = shard_forget_held(&blocks->shard[i], from)) !=
+		while ((from = shard_evict_held(&blocks->shard[i], from)) !=
 		       U64_MAX)
 			cond_resched();
 	}
@@ -492,7 +492,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 		lockdep_set_class(&shard->lock, &keys[i]);
 		shard->tree = RB_ROOT;
 		shard->ranges = RB_ROOT_CACHED;
-		INIT_LIST_HEAD(&shard->known);
+		INIT_LIST_HEAD(&shard->cached);
 		shard->held = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->urgent);
 		shard->failed = RB_ROOT_CACHED;

@@ -20,10 +20,10 @@ int engine_init(struct align_target *at, unsigned int max);
 void engine_exit(struct align_target *at);
 
 /* block.c */
-void blocks_forget(struct align_target *at);
+void blocks_evict(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);
 
-void blocks_forget_range(struct align_target *at, u64 first, u64 last);
+void blocks_evict_range(struct align_target *at, u64 first, u64 last);
 
 /* turn.c */
 bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,

@@ -44,7 +44,7 @@ struct block_run {
  * @state: state; the top of turn.c has the transitions
  * @valid: the buffer held the content that a read would return before @touches
  *	came
- * @known: value of @valid when this turn began
+ * @was_valid: value of @valid when this turn began
  * @has_read: the pad read of this turn was sent, and has not failed
  * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
@@ -72,7 +72,7 @@ struct block_run {
  * @next_covered: sectors that @next covers
  * @list: entry in a list: WAIT: in area->blocks; COLLECT: of the context that
  *	will start the block;
- *	READ, WRITE: in its run; HELD: in shard->urgent; KNOWN: in shard->known;
+ *	READ, WRITE: in its run; HELD: in shard->urgent; CACHED: in shard->cached;
  *	otherwise in none
  * @rest: HELD: node in shard->held or failed, if not in shard->urgent
  * @place: placement (write hint, stream) of the newest held touch
@@ -82,7 +82,7 @@ struct block_run {
  * @by_age: entry in shard->by_age, while @held
  * @seq: number of the block among those that began to hold, from held->seq
  * @held_ns: time of arrival of the first held touch
- * @since: time in jiffies when the block became known, or held, or failed last
+ * @since: time in jiffies when the block became cached, or held, or failed last
  * @kept: sectors of the buffer that hold acknowledged touches
  * @covered: sectors that @kept and @touches cover; where a read may look for them,
  *	from @patched on those of @touches that are in the buffer
@@ -94,7 +94,7 @@ struct align_block {
 	u64 number;
 	enum block_state state : 8;	/* There are very many blocks. */
 	bool valid;
-	bool known;
+	bool was_valid;
 	bool has_read;
 	bool late;
 	bool cut;

@@ -8,7 +8,7 @@
 /* Note whether a device has a write cache by the table that it has now. */
 void node_note_cache(struct align_node *node)
 {
-	node->cached = bdev_write_cache(node->disk->part0);
+	node->has_cache = bdev_write_cache(node->disk->part0);
 }
 
 /**
@@ -19,11 +19,11 @@ void node_note_cache(struct align_node *node)
  */
 void node_look_for_openers(struct align_node *node)
 {
-	bool cached = bdev_write_cache(node->disk->part0);
+	bool has_cache = bdev_write_cache(node->disk->part0);
 
-	if (cached && !node->cached)
+	if (has_cache && !node->has_cache)
 		WRITE_ONCE(node->unflushed, true);
-	node->cached = cached;
+	node->has_cache = has_cache;
 }
 
 /**

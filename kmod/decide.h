@@ -18,7 +18,7 @@
  * @BLOCK_IS_WRITE: it is being written whole
  * @BLOCK_IS_PASS: its touches are in flight unmodified
  * @BLOCK_IS_HELD: it holds acknowledged touches, and no request is in flight
- * @BLOCK_IS_KNOWN: it has no touch, and its content is known
+ * @BLOCK_IS_CACHED: it has no touch, and its content is cached
  * @BLOCK_STATES: number of states
  */
 enum block_state {
@@ -28,7 +28,7 @@ enum block_state {
 	BLOCK_IS_WRITE,
 	BLOCK_IS_PASS,
 	BLOCK_IS_HELD,
-	BLOCK_IS_KNOWN,
+	BLOCK_IS_CACHED,
 	BLOCK_STATES,
 };
 
@@ -41,7 +41,7 @@ enum block_state {
  * @held: it holds acknowledged touches
  * @failed: these could not be written
  * @over: they must not be held any longer
- * @valid: its content is known
+ * @valid: its content is cached
  */
 struct block_facts {
 	enum block_state state;
@@ -77,7 +77,7 @@ static inline enum touch_step block_touch_step(enum block_state state,
 					       bool waiting)
 {
 	switch (state) {
-	case BLOCK_IS_KNOWN:
+	case BLOCK_IS_CACHED:
 		return TOUCH_MAY_REST;
 	case BLOCK_IS_HELD:
 		return waiting ? TOUCH_WAITS : TOUCH_MAY_REST;
@@ -96,12 +96,12 @@ static inline enum touch_step block_touch_step(enum block_state state,
 /**
  * enum range_step - what becomes of a range that comes to a block
  * @RANGE_WAITS: it waits for the end of the block's turn
- * @RANGE_FORGETS: the block, of which only the content is known, goes
+ * @RANGE_EVICTS: the block, of which only the content is cached, goes
  * @RANGE_PASSES: it goes down, and the block waits for it
  */
 enum range_step {
 	RANGE_WAITS,
-	RANGE_FORGETS,
+	RANGE_EVICTS,
 	RANGE_PASSES,
 };
 
@@ -122,8 +122,8 @@ static inline enum range_step block_range_step(const struct block_facts *block,
 	if (discard && block->held && !block->failed)
 		return RANGE_WAITS;
 	switch (block->state) {
-	case BLOCK_IS_KNOWN:
-		return RANGE_FORGETS;
+	case BLOCK_IS_CACHED:
+		return RANGE_EVICTS;
 	case BLOCK_IS_HELD:
 		return !block->failed && block->over ? RANGE_WAITS :
 						       RANGE_PASSES;
@@ -147,7 +147,7 @@ static inline enum range_step block_range_step(const struct block_facts *block,
  * @BLOCK_ENDS_TURN: it lets the ranges through that wait for it, and so on
  * @BLOCK_COLLECTS: it begins a turn with its touches, or with what it holds
  * @BLOCK_RESTS: it holds what it has
- * @BLOCK_STAYS: it stays for a while, as its content is known
+ * @BLOCK_STAYS: it stays for a while, as its content is cached
  * @BLOCK_LEAVES: it is not needed any more
  */
 enum block_next {
@@ -237,14 +237,14 @@ enum block_step {
 
 /**
  * block_first_step - begin to serve the touches of a block
- * @known: the buffer holds what a read at this moment would return
+ * @valid: the buffer holds what a read at this moment would return
  * @full: the touches cover the whole block
  *
  * Return: BLOCK_WRITE if nothing is missing, else BLOCK_READ.
  */
-static inline enum block_step block_first_step(bool known, bool full)
+static inline enum block_step block_first_step(bool valid, bool full)
 {
-	return known || full ? BLOCK_WRITE : BLOCK_READ;
+	return valid || full ? BLOCK_WRITE : BLOCK_READ;
 }
 
 /**
@@ -262,18 +262,18 @@ static inline enum block_step block_step_after_read(bool failed, bool full)
 /**
  * block_how - how a touch that went down in a whole block is booked
  * @failed: the write of the block failed
- * @known: its buffer was known before the touches came
+ * @was_valid: its content was cached before the touches came
  * @read: it was read, and the read succeeded
  * @nth: place of the touch in order of arrival, from 0
  *
  * Return: how the touch was resolved; never one of RMW_DRIVE_*.
  */
-static inline enum rmw_how block_how(bool failed, bool known, bool read,
+static inline enum rmw_how block_how(bool failed, bool was_valid, bool read,
 				     unsigned int nth)
 {
 	if (failed)
 		return RMW_LOST;
-	if (known)
+	if (was_valid)
 		return RMW_KNOWN;
 	if (read)
 		return nth ? RMW_MERGED : RMW_HOST;

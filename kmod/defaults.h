@@ -6,12 +6,12 @@
 /* Default ceiling of the memory for blocks, bytes; max_blocks follows from it. */
 #define ALIGN_DEFAULT_MEMORY	(16U << 20)
 /*
- * How long the content of a block just written stays known. Longer than the
+ * How long the content of a block just written stays cached. Longer than the
  * pauses of a log that syncs every record on a slow drive (two revolutions of
  * 11 ms a record, or a group commit every 100 to 200 ms); short enough that
  * content does not outlive the activity that it is kept for.
  */
-#define ALIGN_KNOWN_MS		500
+#define ALIGN_CACHED_MS		500
 
 /*
  * How long a held block waits for its rest. A writer that works one write at a

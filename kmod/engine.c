@@ -53,7 +53,7 @@ void engine_exit(struct align_target *at)
 
 	notify_remove(at);
 	hold_exit(at);
-	blocks_forget(at);
+	blocks_evict(at);
 	jobs_exit(jobs);
 	delay_exit(delay);
 	spare_exit(spare, at);

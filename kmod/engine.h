@@ -85,7 +85,7 @@ struct align_area {
  *	interrupts off, in the order of the shards, before held->lock and the like
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
- * @known: blocks whose content is known and that have no touch, oldest first
+ * @cached: blocks whose content is cached and that have no touch, oldest first
  * @held: blocks in HELD whose write has not failed, by block->seq: the order of
  *	their first held touch; without the blocks in @urgent
  * @urgent: blocks in HELD whose write has not failed and that a range waits for
@@ -98,7 +98,7 @@ struct align_shard {
 	spinlock_t lock;	/* guards all below, blocks, areas and ranges */
 	struct rb_root tree;
 	struct rb_root_cached ranges;
-	struct list_head known;
+	struct list_head cached;
 	struct rb_root_cached held;
 	struct list_head urgent;
 	struct rb_root_cached failed;
@@ -146,15 +146,15 @@ enum align_ending {
  * @max: limit of @nr; read without a lock
  * @bytes: memory of blocks and runs of blocks
  * @bytes_high: high-water mark of @bytes
- * @expire: work that evicts blocks which have been known for too long
+ * @expire: work that evicts blocks which have been cached for too long
  * @rest: work that makes areas quiet which have had no block for a while
  * @go_on: work that lets blocks go on whose area has drained, where there are many
  * @pass: work that finds out what else the ranges in @passed wait for
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
- * @asleep: nothing may be known, because the machine sleeps: see notify.c. A block
- *	that ends its turn reads it under the lock of its shard, and blocks_forget()
- *	takes each of these behind its setting, so that none is known after that
+ * @asleep: nothing may be cached, because the machine sleeps: see notify.c. A block
+ *	that ends its turn reads it under the lock of its shard, and blocks_evict()
+ *	takes each of these behind its setting, so that none is cached after that
  * @lock: guards @passed; taken inside a shard's
  * @passed: ranges that have been let through by a block
  */
@@ -251,7 +251,7 @@ struct align_streams {
  * @spare: memory for reads of blocks that hold something
  * @delay: blocks that wait a moment for the rest of a stream
  * @quiet: writes where no block is in memory
- * @blocks: the blocks that have touches, are held or are known
+ * @blocks: the blocks that have touches, are held or are cached
  * @held: held touches
  * @cursor: kind and shards from which the drain takes its next block; its own
  * @endings: a waiter for each notifier

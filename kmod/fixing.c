@@ -155,8 +155,8 @@ static int change_mode(struct align_target *at, enum align_mode mode)
 		}
 		ret = gate_close_killable(&at->gate);
 		if (!ret) {
-			/* Writes in report do not end what is known. */
-			blocks_forget(at);
+			/* Writes in report evict no cached block. */
+			blocks_evict(at);
 			WRITE_ONCE(at->mode, mode);
 		}
 		hold_start(at, HOLD_STOPPED_MODE);
@@ -194,7 +194,7 @@ int fixing_set_mode(struct align_target *at, enum align_mode mode)
  * @argc: the number of words
  * @argv: the words:
  *	max_blocks <n>: change the ceiling;
- *	flush: write what is held, forget what is known
+ *	flush: write what is held, evict what is cached
  * @error: receives the text of an error, if there is one
  *
  * Return: 0, or an error of the message's own.
@@ -215,7 +215,7 @@ int fixing_message(struct align_target *at, unsigned int argc, char **argv,
 	}
 	if (argc == 1 && !strcasecmp(argv[0], "flush")) {
 		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
-		blocks_forget(at);
+		blocks_evict(at);
 		hold_say_unwritten(at, argv[0], ret);
 		return ret;
 	}
@@ -248,7 +248,7 @@ void fixing_postsuspend(struct dm_target *ti)
 	struct align_target *at = ti->private;
 
 	hold_postsuspend(at);
-	blocks_forget(at);
+	blocks_evict(at);
 }
 
 /*
@@ -294,7 +294,7 @@ int fixing_take_ioctl(struct align_target *at, unsigned int cmd)
 	if (!capable(CAP_SYS_RAWIO))
 		return 1;
 	ret = hold_settle_for_ioctl(at);
-	blocks_forget(at);
+	blocks_evict(at);
 	return ret ? ret : 1;
 }
 

@@ -82,7 +82,7 @@ static inline int fixing_set_mode(struct align_target *at, enum align_mode mode)
 static inline int fixing_message(struct align_target *at, unsigned int argc,
 				 char **argv, const char **error)
 {
-	/* Nothing is held or known that a flush would write or forget. */
+	/* Nothing is held or cached that a flush would write or evict. */
 	if (argc != 1 || strcasecmp(argv[0], "flush"))
 		*error = "must be mode <value> or reset_stats|flush";
 	return 0;

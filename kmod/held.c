@@ -7,7 +7,7 @@
  * dropped. Holding adds to the rules 1 to 5:
  *
  * 6. A touch may be copied to block->kept and acknowledged only where no range
- *    is in flight or waits: in a new block, or in one in KNOWN or HELD. So
+ *    is in flight or waits: in a new block, or in one in CACHED or HELD. So
  *    nothing older can arrive after it. From then on block->held counts it, in
  *    all states of the block, until it is settled. A block whose write has
  *    ended and that holds more by then is in HELD again.
@@ -47,17 +47,18 @@
  * block->held; the age of one of these counts from block->held_ns. All three, and
  * shard->by_age, change under the lock of the block's shard, and at these places
  * only:
- *   - hold_begin() sets block->held_ns, of a block in no state yet or in KNOWN, and
+ *   - hold_begin() sets block->held_ns, of a block in no state yet or in CACHED, and
  *     puts the block at the end of shard->by_age;
  *   - hold_touch() adds to block->kept, of such a block or of one in HELD;
  *   - hold_overwritten() takes from block->kept, of a block in WAIT;
  *   - hold_end() empties block->kept, and takes the block out of shard->by_age: of
  *     a block in WRITE or PASS, which was written, in WAIT, which was overwritten,
  *     or in HELD, which is dropped.
- * In between, a block may be in any state but KNOWN, and in any other list or none,
- * and its write may have failed. So only shard->by_age has all of them, and
- * hold_oldest_ns() looks at its first block: a file in sysfs may be read at any time,
- * and that costs one block of each shard, however many blocks are held.
+ * In between, a block may be in any state but CACHED, and in any other list or
+ * none, and its write may have failed. So only shard->by_age has all of them,
+ * and hold_oldest_ns() looks at its first block: a file in sysfs may be read at
+ * any time, and that costs one block of each shard, however many blocks are
+ * held.
  */
 #include <linux/bitmap.h>
 #include <linux/jiffies.h>

@@ -34,7 +34,7 @@ enum rmw_how {
 	RMW_HOST,		/* the block was read for this touch */
 	RMW_MERGED,		/* joined a block that was read for another */
 	RMW_COMPLETE,		/* the touches covered the whole block */
-	RMW_KNOWN,		/* the rest of the block was known */
+	RMW_KNOWN,		/* the rest of the block was cached */
 	RMW_SUPERSEDED,		/* overwritten or discarded while it was held */
 	RMW_LOST,		/* the write of the block failed */
 	RMW_DRIVE_REPORT,	/* from here on: went down as it came */

@@ -40,7 +40,7 @@ struct align_slot {
  * @targets: align targets of all tables; changes under both locks
  * @live: the table that was resumed last, or NULL; not to be dereferenced
  * @epoch: number of the epoch, from 1; a table with another P begins a new one
- * @cached: the device had a volatile write cache when it got its present table;
+ * @has_cache: the device had a volatile write cache when it got its present table;
  *	dm resumes a device in one context at a time
  * @unflushed: an opener may have looked while the device had no volatile write
  *	cache, and then sends no flushes. node_sees_cache() sets it without a lock,
@@ -61,7 +61,7 @@ struct align_node {
 	struct dm_table *live;
 	u64 epoch;
 #ifdef CONFIG_DM_ALIGN_COALESCE
-	bool cached;
+	bool has_cache;
 	bool unflushed;
 #endif
 	struct mutex publish_lock;	/* guards files */

@@ -6,7 +6,7 @@
  * waits for all of them at once: see ending.c. A machine that sleeps with
  * held blocks has them in memory only; hibernation writes its image after that,
  * maybe through a target, and then cuts the power without a reboot notifier. So
- * nothing is held from PREPARE until POST. Nothing is known either: the image is
+ * nothing is held from PREPARE until POST. Nothing is cached either: the image is
  * older than what is written behind it, and the machine goes on with the image.
  *
  * targets_lock guards the list of targets, @begun of both endings, and sleeps. It is
@@ -137,7 +137,7 @@ static void sleep_begin(unsigned int kind)
 	mutex_lock(&targets_lock);
 	list_for_each_entry(at, &targets, all) {
 		ending_sleep_withdraw(at);
-		blocks_forget(at);
+		blocks_evict(at);
 		ending_sleep_report(at);
 	}
 	mutex_unlock(&targets_lock);

@@ -16,9 +16,9 @@
  *   WRITE    the whole block is in flight
  *   PASS     the read failed; the touches are in flight unmodified
  *   HELD     acknowledged touches are in the buffer; no request is in flight
- *   KNOWN    no touch; the buffer holds what a read would return
+ *   CACHED   no touch; the buffer holds what a read would return
  *
- *   WAIT -> COLLECT -> READ -> WRITE -> KNOWN, or back to COLLECT or WAIT
+ *   WAIT -> COLLECT -> READ -> WRITE -> CACHED, or back to COLLECT or WAIT
  *     ^      ^   |         `--> PASS -'
  *     |      |   `-> WRITE, if the content is cached or the touches cover it all
  *     `------+-- HELD
@@ -181,7 +181,7 @@ enum block_step turn_begin(struct align_block *block)
 
 	/* A second attempt is booked as the first one was. */
 	if (!block->failed || step == BLOCK_READ) {
-		block->known = block->valid;
+		block->was_valid = block->valid;
 		block->has_read = step == BLOCK_READ;
 	}
 	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
@@ -218,8 +218,8 @@ enum block_step turn_after_read(struct align_block *block, bool failed)
 	return step;
 }
 
-/* Take a block out of KNOWN, for a touch. Lock held. */
-static void block_leave_known(struct align_block *block)
+/* Take a block out of CACHED, for a touch. Lock held. */
+static void block_leave_cache(struct align_block *block)
 {
 	list_del_init(&block->list);
 	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
@@ -301,8 +301,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		touch->block = block;
 		switch (block_touch_step(block->state, block->waiting)) {
 		case TOUCH_MAY_REST:
-			if (block->state == BLOCK_IS_KNOWN)
-				block_leave_known(block);
+			if (block->state == BLOCK_IS_CACHED)
+				block_leave_cache(block);
 			return block_join_quiet(block, touch, started);
 		case TOUCH_JOINS:
 			block_take_touch(block, touch);
@@ -486,7 +486,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 			if (block->state == BLOCK_IS_HELD)
 				hold_hurry(block);
 			break;
-		case RANGE_FORGETS:
+		case RANGE_EVICTS:
 			block_remove(block);
 			break;
 		case RANGE_PASSES:
@@ -726,16 +726,16 @@ static void block_let_through(struct align_block *block)
 	block_pass_queue(block);
 }
 
-/* Keep a block for a while, as its content is known. Lock held. */
+/* Keep a block for a while, as its content is cached. Lock held. */
 static void block_stay(struct align_block *block)
 {
 	struct align_engine *engine = &block->single.at->engine;
 
-	block->state = BLOCK_IS_KNOWN;
+	block->state = BLOCK_IS_CACHED;
 	block->since = jiffies;
-	list_add_tail(&block->list, &block_shard(block)->known);
+	list_add_tail(&block->list, &block_shard(block)->cached);
 	queue_delayed_work(engine->jobs.wq, &engine->blocks.expire,
-			   msecs_to_jiffies(ALIGN_KNOWN_MS));
+			   msecs_to_jiffies(ALIGN_CACHED_MS));
 }
 
 /**
@@ -806,9 +806,9 @@ void block_served(struct align_block *block, blk_status_t status)
 
 	spin_lock_irqsave(&shard->lock, flags);
 	first = passed ? RMW_DRIVE_READ_ERROR :
-		block_how(status, block->known, block->has_read, 0);
+		block_how(status, block->was_valid, block->has_read, 0);
 	later = passed ? RMW_DRIVE_READ_ERROR :
-		block_how(status, block->known, block->has_read, 1);
+		block_how(status, block->was_valid, block->has_read, 1);
 	list_splice_init(&block->touches, &done);
 	if (block->held && status) {
 		hold_failed(block);

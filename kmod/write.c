@@ -466,11 +466,11 @@ int align_engine_map(struct align_io *io)
 	bio_clear_polled(bio);
 	if (!nowait)
 		align_io_count(io, &split, over);
-	/* Not the blocks of its touches, which need what is known of them. */
+	/* Not the blocks of its touches, which need what is cached of them. */
 	if (split.remainder_sectors)
-		blocks_forget_range(at, align_block_of(g, split.remainder_start),
-				    align_block_of(g, split.remainder_start +
-						   split.remainder_sectors - 1));
+		blocks_evict_range(at, align_block_of(g, split.remainder_start),
+				   align_block_of(g, split.remainder_start +
+						  split.remainder_sectors - 1));
 
 	w->nr_touches = split.nr_touches;
 	w->may_hold = split.nr_touches &&

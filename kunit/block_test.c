@@ -19,7 +19,7 @@ static const char * const step_names[] = {
 };
 
 static const struct first_row {
-	bool known, full;
+	bool cached, full;
 	enum block_step step;
 } first_params[] = {
 	{ false, false, BLOCK_READ },
@@ -31,7 +31,7 @@ static const struct first_row {
 static void first_desc(const struct first_row *row, char *desc)
 {
 	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s %s: %s",
-		 row->known ? "known" : "unknown", row->full ? "full" : "open",
+		 row->cached ? "cached" : "uncached", row->full ? "full" : "open",
 		 step_names[row->step]);
 }
 
@@ -41,7 +41,7 @@ static void reads_only_what_is_open(struct kunit *test)
 {
 	const struct first_row *row = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, block_first_step(row->known, row->full),
+	KUNIT_EXPECT_EQ(test, block_first_step(row->cached, row->full),
 			row->step);
 }
 
@@ -73,7 +73,7 @@ static void passes_what_cannot_be_completed(struct kunit *test)
 }
 
 static const struct how_row {
-	bool failed, known, read;
+	bool failed, cached, read;
 	enum rmw_how first, later;	/* of touch 0, and of any other */
 } how_params[] = {
 	{ false, false, false, RMW_COMPLETE, RMW_COMPLETE },
@@ -90,7 +90,7 @@ static void how_desc(const struct how_row *row, char *desc)
 {
 	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%s, %s, %s",
 		 row->failed ? "write failed" : "written",
-		 row->known ? "known" : "unknown",
+		 row->cached ? "cached" : "uncached",
 		 row->read ? "read" : "not read");
 }
 
@@ -102,13 +102,13 @@ static void books_each_touch(struct kunit *test)
 	unsigned int nth;
 
 	KUNIT_EXPECT_EQ(test, row->first,
-			block_how(row->failed, row->known, row->read, 0));
+			block_how(row->failed, row->cached, row->read, 0));
 	for (nth = 1; nth < 1000; nth++)
 		KUNIT_EXPECT_EQ(test, row->later,
-				block_how(row->failed, row->known, row->read,
+				block_how(row->failed, row->cached, row->read,
 					  nth));
 	KUNIT_EXPECT_EQ(test, row->later,
-			block_how(row->failed, row->known, row->read, ~0U));
+			block_how(row->failed, row->cached, row->read, ~0U));
 }
 
 /*
@@ -130,7 +130,7 @@ enum content {
  * struct turn - the events of a block's turn, and their result
  * @before: sectors that touches cover when the block starts
  * @during: sectors of the touches that join while it is read
- * @known: the buffer has the disk's content
+ * @cached: the buffer has the disk's content
  * @read_fails: a read of the block fails
  * @write_fails: a write of the block fails
  * @buffer: content of the buffer
@@ -141,7 +141,7 @@ enum content {
 struct turn {
 	unsigned int before;
 	unsigned int during;
-	bool known;
+	bool cached;
 	bool read_fails;
 	bool write_fails;
 	enum content buffer[TURN_SECTORS];
@@ -176,10 +176,10 @@ static void turn_run(struct turn *t)
 
 	for (s = 0; s < TURN_SECTORS; s++) {
 		t->disk[s] = OLD;
-		t->buffer[s] = t->known ? OLD : GARBAGE;
+		t->buffer[s] = t->cached ? OLD : GARBAGE;
 	}
 
-	step = block_first_step(t->known, covered == TURN_FULL);
+	step = block_first_step(t->cached, covered == TURN_FULL);
 	if (step == BLOCK_READ) {
 		t->read = true;
 		covered |= t->during;
@@ -199,7 +199,7 @@ static void turn_run(struct turn *t)
 	if (!t->write_fails)
 		memcpy(t->disk, t->buffer, sizeof(t->disk));
 	for (nth = 0; nth < touches; nth++)
-		t->booked[block_how(t->write_fails, t->known,
+		t->booked[block_how(t->write_fails, t->cached,
 				    t->read && !t->read_fails, nth)]++;
 }
 
@@ -226,7 +226,7 @@ static void turn_check(struct kunit *test, const struct turn *t)
 	}
 
 	/* no needless or missing read, and no fallback without an error */
-	KUNIT_ASSERT_EQ(test, t->read, !t->known && t->before != TURN_FULL);
+	KUNIT_ASSERT_EQ(test, t->read, !t->cached && t->before != TURN_FULL);
 	KUNIT_ASSERT_EQ(test, passed, t->read && t->read_fails &&
 			covered != TURN_FULL);
 
@@ -245,7 +245,7 @@ static void turn_check(struct kunit *test, const struct turn *t)
 			t->booked[RMW_KNOWN],
 			passed || t->write_fails ? 0 :
 			touches - t->booked[RMW_HOST]);
-	if (t->known && !t->write_fails)
+	if (t->cached && !t->write_fails)
 		KUNIT_ASSERT_EQ(test, t->booked[RMW_KNOWN], touches);
 }
 
@@ -260,7 +260,7 @@ static void turns_keep_the_contract(struct kunit *test)
 				struct turn t = {
 					.before = before,
 					.during = during,
-					.known = ways & 1,
+					.cached = ways & 1,
 					.read_fails = ways & 2,
 					.write_fails = ways & 4,
 				};
@@ -285,7 +285,7 @@ static void turns_keep_the_contract(struct kunit *test)
  * @kept: sectors of the buffer with acknowledged touches
  * @touches: number of held touches; 0 once they are settled
  * @valid: the buffer has the content that a read would return
- * @known: @valid at the begin of the turn that is booked
+ * @cached: @valid at the begin of the turn that is booked
  * @has_read: the block was read for that turn
  * @failed: a turn has failed
  * @reads: number of successful pad reads
@@ -298,7 +298,7 @@ struct held {
 	unsigned int kept;
 	unsigned int touches;
 	bool valid;
-	bool known;
+	bool cached;
 	bool has_read;
 	bool failed;
 	unsigned int reads;
@@ -326,7 +326,7 @@ static unsigned int some_sectors(struct rnd_state *rnd, unsigned int most)
 	return sectors;
 }
 
-/* Begin with a block in memory, maybe known, that holds a touch or more. */
+/* Begin with a block in memory, maybe cached, that holds a touch or more. */
 static void held_begin(struct held *h, struct rnd_state *rnd)
 {
 	int s;
@@ -345,7 +345,7 @@ static void held_begin(struct held *h, struct rnd_state *rnd)
 	}
 }
 
-/* Let a range reach the disk, which ends the held and known sectors there. */
+/* Let a range reach the disk, which ends the held and cached sectors there. */
 static void held_range(struct held *h, unsigned int sectors)
 {
 	turn_patch(h->disk, sectors);
@@ -368,7 +368,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 	step = block_first_step(h->valid, covered == TURN_FULL);
 	/* a turn without a read continues where a failed one has ended */
 	if (!h->failed || step == BLOCK_READ) {
-		h->known = h->valid;
+		h->cached = h->valid;
 		h->has_read = step == BLOCK_READ;
 	}
 	if (step == BLOCK_READ) {
@@ -389,8 +389,8 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 	for (s = 0; s < TURN_SECTORS && !write_fails; s++)
 		if (step == BLOCK_WRITE || covered & BIT(s))
 			h->disk[s] = h->buffer[s];
-	first = block_how(write_fails, h->known, h->has_read, 0);
-	later = block_how(write_fails, h->known, h->has_read, 1);
+	first = block_how(write_fails, h->cached, h->has_read, 0);
+	later = block_how(write_fails, h->cached, h->has_read, 1);
 	if (step == BLOCK_PASS) {
 		first = RMW_DRIVE_READ_ERROR;
 		later = RMW_DRIVE_READ_ERROR;
@@ -429,7 +429,7 @@ static void held_check(struct kunit *test, const struct held *h,
 		sum += h->booked[i];
 	KUNIT_ASSERT_EQ(test, sum + h->touches, h->came);
 	KUNIT_ASSERT_LE(test, h->booked[RMW_HOST], h->reads);
-	/* the content read by a failed turn stays known */
+	/* the content read by a failed turn stays cached */
 	if (h->reads)
 		KUNIT_ASSERT_EQ(test, h->booked[RMW_KNOWN], 0);
 }
@@ -624,7 +624,7 @@ static void check_range_step(struct kunit *test, struct block_facts b)
 {
 	enum range_step step = block_range_step(&b, false);
 
-	KUNIT_EXPECT_EQ(test, step == RANGE_FORGETS, b.state == BLOCK_IS_KNOWN);
+	KUNIT_EXPECT_EQ(test, step == RANGE_EVICTS, b.state == BLOCK_IS_CACHED);
 	if (is_active(b.state))
 		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
 	if (b.state == BLOCK_IS_WAIT && (b.touches || b.waiting))
@@ -669,14 +669,17 @@ static void touches_keep_the_order(struct kunit *test)
 	unsigned int state;
 
 	for (state = 0; state < BLOCK_STATES; state++) {
-		bool rests = state == BLOCK_IS_HELD || state == BLOCK_IS_KNOWN;
+		bool rests = state == BLOCK_IS_HELD || state == BLOCK_IS_CACHED;
 		bool sent = state == BLOCK_IS_WRITE || state == BLOCK_IS_PASS;
 
 		KUNIT_EXPECT_EQ(test, block_touch_step(state, false),
 				rests ? TOUCH_MAY_REST :
 				sent ? TOUCH_WAITS : TOUCH_JOINS);
-		/* No range waits for a block of which only the content is known. */
-		if (state != BLOCK_IS_KNOWN)
+		/*
+		 * No range waits for a block of which only the content is
+		 * cached.
+		 */
+		if (state != BLOCK_IS_CACHED)
 			KUNIT_EXPECT_EQ(test, block_touch_step(state, true),
 					TOUCH_WAITS);
 	}
@@ -701,7 +704,7 @@ static void turns_end_in_order(struct kunit *test)
 		if (next == BLOCK_LEAVES)
 			KUNIT_EXPECT_FALSE(test, b.next || b.held ||
 					   (b.valid && !b.waiting));
-		/* A range ends what is known. */
+		/* A range ends what is cached. */
 		if (next == BLOCK_STAYS)
 			KUNIT_EXPECT_TRUE(test, b.valid && !b.waiting);
 	}

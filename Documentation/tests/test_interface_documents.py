@@ -194,7 +194,7 @@ def test_the_manual_explains_every_line_that_the_target_logs_by_itself():
 
 
 @pytest.mark.parametrize("file,name,title,said", [
-    ("defaults.h", "ALIGN_KNOWN_MS", "Cached blocks", "{} ms"),
+    ("defaults.h", "ALIGN_CACHED_MS", "Cached blocks", "{} ms"),
     ("defaults.h", "ALIGN_DEFAULT_HOLD_MS", "Feature arguments", "Default\n    {}."),
     ("defaults.h", "ALIGN_DEFAULT_HOLD_MS", "Holding", "hold_ms is {} by default"),
     ("table.h", "ALIGN_MAX_HOLD_MS", "Feature arguments", "1 to {} milliseconds"),

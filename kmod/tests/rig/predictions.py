@@ -11,7 +11,7 @@ from lab.paths import OUT
 from .dm import run
 from .too_slow import too_slow
 
-# In a run shorter than this no known block expires: ALIGN_KNOWN_MS.
+# In a run shorter than this no cached block expires: ALIGN_CACHED_MS.
 KNOWN_SECONDS = 0.5
 HOLD_MS = 60000		# longer than any run
 COUNTERS = ("rmw_expected", "rmw_expected_zeroes", "rmw_avoided", "rmw_host", "rmw_drive", "pad_read_bytes",
@@ -109,7 +109,7 @@ class TracePrediction(Prediction):
         self._words = ("replay", path, "--on", device.path, "--timing", "closed", "--no-check", "--force", device.path)
 
     def prepare(self):
-        # Let all known blocks expire.
+        # Let all cached blocks expire.
         time.sleep(KNOWN_SECONDS + 0.1)
 
     def run(self):

@@ -12,7 +12,7 @@ FAULTS = {
     "flush-ignores-failed": [("waiter.c", "waiter->failed = waiter->fails >= waiter->arrival;", "waiter->failed = false;")],
     "failure-not-handed-on": [("waiter.c", "\t\tnext->fails = waiter->fails;\n", "\t\tnext->fails = 0;\n")],
     "range-overtakes-read": [("decide.h", "\t}\n\treturn RANGE_WAITS;\n}\n", "\t}\n\treturn RANGE_PASSES;\n}\n")],
-    "range-keeps-known": [("turn.c", "\t\tcase RANGE_FORGETS:\n\t\t\tblock_remove(block);\n", "\t\tcase RANGE_FORGETS:\n")],
+    "range-keeps-cached": [("turn.c", "\t\tcase RANGE_EVICTS:\n\t\t\tblock_remove(block);\n", "\t\tcase RANGE_EVICTS:\n")],
     "range-keeps-valid": [("turn.c", "\t\t\tblock->valid = false;\n\t\t\tblock->blockers++;", "\t\t\tblock->blockers++;")],
     "new-block-ignores-ranges": [("turn.c", "block->blockers = ranges +", "block->blockers = 0 * ranges +")],
     "touch-overtakes-range": [("decide.h", "\t\treturn waiting ? TOUCH_WAITS : TOUCH_JOINS;\n", "\t\treturn TOUCH_JOINS;\n")],
@@ -76,7 +76,7 @@ FAULTS = {
     "row-stays-resting": [("start.c", "\t\thold_leave(other);\n", "\t\tlist_del_init(&other->list);\n")],
     "mode-without-gate": [("fixing.c", "switch (gate_enter(&at->gate, io)) {",
                            "switch (at->gate.closed ? 0 : gate_enter(&at->gate, io)) {")],
-    "mode-keeps-known": [("fixing.c", "\t\t\tblocks_forget(at);\n\t\t\tWRITE_ONCE(at->mode, mode);",
+    "mode-keeps-cached": [("fixing.c", "\t\t\tblocks_evict(at);\n\t\t\tWRITE_ONCE(at->mode, mode);",
                           "\t\t\tWRITE_ONCE(at->mode, mode);")],
     "mode-keeps-held": [("fixing.c", "ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);\n\t\tif (ret) {",
                          "ret = 0;\n\t\tif (ret) {")],
@@ -105,13 +105,13 @@ FAULTS = {
                          "atomic_read(&at->engine.blocks.nr), READ_ONCE(at->engine.blocks.max),")],
     "held-bytes-not-counted": [("held.c", "s64 change = (s64)hold_sectors(block) - before;",
                                 "s64 change = (s64)before - before;")],
-    "first-touch-merged": [("turn.c", "block_how(status, block->known, block->has_read, 0);",
-                            "block_how(status, block->known, block->has_read, 1);")],
-    "known-for-ever": [("block.c", "\tif (left < MAX_JIFFY_OFFSET)\n", "\tif (left > MAX_JIFFY_OFFSET)\n")],
-    "flush-keeps-known": [("fixing.c", "TASK_KILLABLE);\n\t\tblocks_forget(at);\n", "TASK_KILLABLE);\n")],
+    "first-touch-merged": [("turn.c", "block_how(status, block->was_valid, block->has_read, 0);",
+                            "block_how(status, block->was_valid, block->has_read, 1);")],
+    "cached-for-ever": [("block.c", "\tif (left < MAX_JIFFY_OFFSET)\n", "\tif (left > MAX_JIFFY_OFFSET)\n")],
+    "flush-keeps-cached": [("fixing.c", "TASK_KILLABLE);\n\t\tblocks_evict(at);\n", "TASK_KILLABLE);\n")],
     "message-with-more-words": [("coalesce.c", "\tif (argc == 1 && !strcasecmp(argv[0], \"drop_failed\")) {",
                                  "\tif (!strcasecmp(argv[0], \"drop_failed\")) {")],
-    "cache-gained-unseen": [("cache.c", "if (cached && !node->cached)", "if (cached && node->cached)")],
+    "cache-gained-unseen": [("cache.c", "if (has_cache && !node->has_cache)", "if (cached && node->has_cache)")],
     "sleep-does-not-end": [("notify.c", "\t\t\tWRITE_ONCE(at->engine.blocks.asleep, false);\n", "\t\t\t;\n")],
     "one-sleep-ends-both": [("notify.c", "\tsleeps &= ~kind;\n", "\tsleeps = 0 * kind;\n")],
     "chunk-not-looked-at": [("table.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],
@@ -136,7 +136,7 @@ FAULTS = {
                          "\treturn align_is_whole")],
     "delay-without-timer": [("delay.c", "\t\tif (delay->nr == delay->over)\n", "\t\tif (!delay->nr)\n")],
     "delay-over-too-many": [("delay.c", "\t\tdelay->over = min(delay->over, delay->nr);\n", "")],
-    "quiet-stays-busy-behind-forget": [("block.c", "\tif (areas_rest(at, 0) < MAX_JIFFY_OFFSET)\n"
+    "quiet-stays-busy-behind-evict": [("block.c", "\tif (areas_rest(at, 0) < MAX_JIFFY_OFFSET)\n"
                                         "\t\tblocks_rest_later(at);\n", "")],
     "quiet-not-awaited": [("turn.c", "\tif (area->drains)\n\t\tlist_add_tail(&block->list, &area->blocks);\n"
                            "\treturn area->drains;\n", "\tarea->drains = false;\n\treturn false;\n")],
@@ -198,7 +198,7 @@ FOCUS = {
     "target-begins-at-0": "targets",
     "polled-range": "scenes",
     "sleep-does-not-end": "scenes",
-    "quiet-stays-busy-behind-forget": "scenes",
+    "quiet-stays-busy-behind-evict": "scenes",
     "written-before-asked": "scenes",
 }
 
@@ -242,7 +242,7 @@ SCENES = {
     "cache": ("hold.h", "\tif (READ_ONCE(io->at->mode) != ALIGN_REPORT)\n\t\tnode_sees_cache(io->at->node);\n", ""),
     "cache stays": ("node.c", "\t\tnode->live = NULL;\n\t\t/* What the table has that took its place. */\n"
                     "\t\tnode_note_cache(node);\n",
-                    "\t\tnode->live = NULL;\n\t\tnode->cached = false;\n"),
+                    "\t\tnode->live = NULL;\n\t\tnode->has_cache = false;\n"),
     "no memory": ("node.c", "\tif (!node) {\n\t\tmutex_unlock(&nodes_lock);\n\t\treturn -ENOMEM;\n",
                   "\tif (!node) {\n\t\tmutex_unlock(&nodes_lock);\n\t\treturn -EINVAL;\n"),
     "dropped": ("held.c", "!= io->write.drops;", "!= io->write.drops && false;"),

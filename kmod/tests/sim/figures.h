@@ -35,9 +35,9 @@ void figures_note(const struct figures *figures, const struct world_op *op,
 void figures_glance(const struct figures *figures,
 		    const struct align_target *at);
 /*
- * Look at all of a target that has had no other table, above a drive or above another
- * device, when nothing is in flight, held or known any more. @shared: the drive has
- * other users.
+ * Look at all of a target that has had no other table, above a drive or above
+ * another device, when nothing is in flight, held or cached any more. @shared:
+ * the drive has other users.
  */
 void figures_check(const struct figures *figures, struct align_target *at,
 		   bool lower, bool shared);

@@ -826,7 +826,10 @@ static void fail_to_flush(unsigned int block)
 	must_log("degraded");
 }
 
-/* What is known of a block ends with a suspend, though it is held and has failed. */
+/*
+ * What is cached of a block ends with a suspend, though it is held and has
+ * failed.
+ */
 static void forgotten(void)
 {
 	stage_open(2, 400, 64);
@@ -845,7 +848,7 @@ static void forgotten(void)
 	stage_rest_ms(1);
 	must_log("no longer degraded");
 	act_read(stage_at(4), 2);
-	/* An ioctl that passes has everything written and nothing known. */
+	/* An ioctl that passes has everything written and nothing cached. */
 	act_write(stage_at(8), 1);
 	{
 		struct block_device *bdev;
@@ -1171,7 +1174,7 @@ static void border(void)
 	struct blk_plug plug;
 
 	stage_open(1, 400, 4);
-	/* All that may be known is, behind the border. */
+	/* All that may be cached is, behind the border. */
 	for (i = 0; i < 4; i++)
 		act_write(stage_at(at + 2 * i) + half, half);
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 4);
@@ -1282,7 +1285,7 @@ static void crowd(void)
 	stage_close();
 }
 
-/* A long write ends what is known below it, but not what its last part needs. */
+/* A long write evicts what is cached below it, but not what its last part needs. */
 static void long_write(void)
 {
 	unsigned int half = stage.block / 2, nr = 90, i;
@@ -1296,7 +1299,7 @@ static void long_write(void)
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 50);
 	drive_forget_seen();
 	act_write(stage_at(4), nr * stage.block + half);
-	/* The block that it ends in is known, and so are those behind it. */
+	/* The block that it ends in is cached, and so are those behind it. */
 	MUST(COUNT(rmw_avoided_known), 1);
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 5);
 	must_have_seen(REQ_OP_WRITE, stage_at(4), nr * stage.block);

@@ -8,19 +8,22 @@
 #include "scenes.h"
 #include "stage.h"
 
-static unsigned int known, most_forgotten;
+static unsigned int cached, most_evicted;
 
 /* Note how many blocks were evicted since the last lock was released. */
 static void count_forgotten(void)
 {
 	unsigned int now = atomic_read(&stage.at->engine.blocks.nr);
 
-	if (now < known)
-		most_forgotten = max(most_forgotten, known - now);
-	known = now;
+	if (now < cached)
+		most_evicted = max(most_evicted, cached - now);
+	cached = now;
 }
 
-/* A long write evicts known blocks a batch at a time, so that no lock is held long. */
+/*
+ * A long write evicts cached blocks a batch at a time, so that no lock is held
+ * long.
+ */
 void scene_batches(void)
 {
 	unsigned int nr = BLOCKS_BATCH + 16, i;
@@ -31,14 +34,14 @@ void scene_batches(void)
 	stage_open(1, 400, 256);
 	for (i = 0; i < nr; i++)
 		act_write(stage_at(4 + 2 * i), 1);
-	most_forgotten = 0;
-	known = atomic_read(&stage.at->engine.blocks.nr);
-	MUST(known, nr);
+	most_evicted = 0;
+	cached = atomic_read(&stage.at->engine.blocks.nr);
+	MUST(cached, nr);
 	shim_unlocks = count_forgotten;
 	act_write(stage_at(4), 2 * nr * stage.block);
 	shim_unlocks = NULL;
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
-	MUST_LIE(most_forgotten, 1, BLOCKS_BATCH);
+	MUST_LIE(most_evicted, 1, BLOCKS_BATCH);
 	stage_close();
 }
 

@@ -39,13 +39,13 @@ void scene_quiet_areas(void)
 	MUST(act_wait(slow) | act_wait(next) | act_wait(touch), BLK_STS_OK);
 	MUST(quiet_is_empty(quiet, area), true);
 	must_have_seen(REQ_OP_READ, stage_at(4), stage.block);
-	/* The block is known for a while, and its area stays busy behind it. */
-	stage_rest_ms(ALIGN_KNOWN_MS + 900);
+	/* The block is cached for a while, and its area stays busy behind it. */
+	stage_rest_ms(ALIGN_CACHED_MS + 900);
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
 	MUST(quiet_is_over(quiet, area), true);
 	stage_rest_ms(1200);
 	MUST(quiet_is_over(quiet, area), false);
-	/* Nor does it stay busy if all is forgotten while a block is there. */
+	/* Nor does it stay busy if all is evicted while a block is there. */
 	stage_waits(READS);
 	touch = act_send(REQ_OP_WRITE, stage_at(4) + 1, 1);
 	stage_rest_us(AT_ONCE_US);
@@ -53,9 +53,9 @@ void scene_quiet_areas(void)
 	MUST(quiet_is_over(quiet, area), true);
 	stage_waits(0);
 	MUST(act_wait(touch), BLK_STS_OK);
-	stage_rest_ms(ALIGN_KNOWN_MS + 2100);
+	stage_rest_ms(ALIGN_CACHED_MS + 2100);
 	MUST(quiet_is_over(quiet, area), false);
-	/* What is forgotten with the last block makes it quiet at once. */
+	/* What is evicted with the last block makes it quiet at once. */
 	act_write(stage_at(4) + 1, 1);
 	MUST(quiet_is_over(quiet, area), true);
 	MUST(stage_message("flush", NULL), 0);

@@ -34,7 +34,7 @@ void scene_dropped(void)
 	struct act *slow, *act;
 
 	stage_open(2, 400, 64);
-	/* A block that is known needs no read. */
+	/* A block that is cached needs no read. */
 	act_write(stage_at(4), 1);
 	stage_flush();
 	stage_waits(READS);

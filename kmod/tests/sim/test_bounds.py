@@ -13,7 +13,7 @@ FOCUS = ["--focus", "bounds"]
 FEW, MANY = 500, 5000
 # By who takes the lock and what is visited there, a change with which it is too much.
 UNBOUNDED = {
-    ("blocks_forget_range", "blocks"): [("engine.h", "#define BLOCKS_BATCH\t\t64\n", "#define BLOCKS_BATCH\t\t80\n")],
+    ("blocks_evict_range", "blocks"): [("engine.h", "#define BLOCKS_BATCH\t\t64\n", "#define BLOCKS_BATCH\t\t80\n")],
     ("align_engine_map", "blocks"): [("order.c", "if (seen == RANGE_BLOCKS)", "if (seen == 8 * RANGE_BLOCKS)")],
     ("blocks_end_range", "blocks"): [("turn.c", "\t\tif (!*left)\n\t\t\treturn true;\n\t\t--*left;\n", "")],
     ("overlay_map_read", "blocks"): [("overlay.c", "\t\tlook->left--;\n", "")],

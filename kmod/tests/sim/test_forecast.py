@@ -22,14 +22,14 @@ WRONG = {
     "streams-do-not-wait": ("(!i && waits && !whole[1])", "(!i && waits && !whole[1] && false)"),
     "row-stays-held": ("if (!i && joins_remainder)", "if (!i && false && joins_remainder)"),
     "zeroes-take-the-row": ("remainder && !zeroes", "remainder || (false && zeroes)"),
-    "known-blocks-take-no-row": ("whole = block->valid || all_kept(f, block);\n\twritten(f, block, block->held + 1, !whole);",
+    "cached-blocks-take-no-row": ("whole = block->valid || all_kept(f, block);\n\twritten(f, block, block->held + 1, !whole);",
                                  "whole = all_kept(f, block);\n\twritten(f, block, block->held + 1, !block->valid && !whole);"),
     "old-neighbours-stay": ("block->since_ns, HOLD_NS)", "block->since_ns, 2 * HOLD_NS)"),
     "young-neighbours-go": ("block->since_ns, HOLD_NS)", "block->since_ns, HOLD_NS / 4)"),
     "whole-neighbours-stay": ("held_goes_along(all_kept(f, block), ", "held_goes_along(false && all_kept(f, block), "),
     "regions-are-joined": ("return a / blocks == b / blocks;", "return a / blocks <= b / blocks + 1;"),
-    "discards-take-none-along": ("empty_together(f, block);\n\tforget", "empty(f, block);\n\tforget"),
-    "known-for-too-long": ("(ALIGN_KNOWN_MS * NS_PER_MS)", "(2 * ALIGN_KNOWN_MS * NS_PER_MS)"),
+    "discards-take-none-along": ("empty_together(f, block);\n\tevict", "empty(f, block);\n\tevict"),
+    "cached-for-too-long": ("(ALIGN_CACHED_MS * NS_PER_MS)", "(2 * ALIGN_CACHED_MS * NS_PER_MS)"),
     "held-for-too-long": ("(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)", "(2 * ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)"),
     "fua-is-held": ("bool holds = f->holds && !fua;", "bool holds = f->holds || (false && fua);"),
     "edges-are-padded": ("if (align_is_edge(", "if (false && align_is_edge("),
@@ -39,9 +39,9 @@ WRONG = {
     "eviction-is-not-told": ("f->figures.evicted = true;", ""),
 }
 # Of the engine: faults that change no content.
-OF_THE_ENGINE = {**{name: FAULTS[name] for name in ("ledger-not-superseded", "range-keeps-known", "fua-held")},
-                 # As it was: a block that becomes known while others are forgotten puts those off that are left.
-                 "known-longer": [("block.c", "\t\tmod_delayed_work(engine", "\t\tqueue_delayed_work(engine")]}
+OF_THE_ENGINE = {**{name: FAULTS[name] for name in ("ledger-not-superseded", "range-keeps-cached", "fua-held")},
+                 # As it was: a block that becomes cached while others are evicted puts those off that are left.
+                 "cached-longer": [("block.c", "\t\tmod_delayed_work(engine", "\t\tqueue_delayed_work(engine")]}
 
 
 def forecast(out, *options):
@@ -84,7 +84,7 @@ def test_a_wrong_rule_of_the_forecast_shows(compared, linux, tmp_path, fault):
 def test_an_engine_that_counts_otherwise_shows(compared, linux, tmp_path, fault):
     out = build_with_changes(compared, linux, tmp_path, OF_THE_ENGINE[fault], "forecast")
     # A touch must come in the while for which a block is known too long.
-    status, output = forecast(out, "--seed", FIRST, "--traces", 4 * FEW if fault == "known-longer" else FEW)
+    status, output = forecast(out, "--seed", FIRST, "--traces", 4 * FEW if fault == "cached-longer" else FEW)
     assert status == VIOLATION, output[-500:]
 
 

@@ -70,7 +70,7 @@ static void request_send(const struct world_op *op)
 	submit_bio(bio);
 }
 
-/* Whether all blocks of a shard rest: they are known or held. */
+/* Whether all blocks of a shard rest: they are cached or held. */
 static bool shard_rests(const struct align_shard *shard)
 {
 	const struct rb_node *node;
@@ -79,7 +79,7 @@ static bool shard_rests(const struct align_shard *shard)
 		enum block_state state =
 			rb_entry(node, struct align_block, rb)->state;
 
-		if (state != BLOCK_IS_KNOWN && state != BLOCK_IS_HELD)
+		if (state != BLOCK_IS_CACHED && state != BLOCK_IS_HELD)
 			return false;
 	}
 	return true;

@@ -753,7 +753,7 @@ static unsigned int count_held(struct mapped_device *md)
 }
 
 /* Blocks in memory that hold nothing. */
-static unsigned int count_known(struct mapped_device *md)
+static unsigned int count_cached(struct mapped_device *md)
 {
 	const struct align_target *at = shim_md_target(md)->private;
 
@@ -800,9 +800,9 @@ static void do_event(enum world_event event)
 		/* A device below one that is suspended may not be the first. */
 		if (shim_md_suspend(world.md))
 			machine_fail("a suspend fails");
-		if (count_known(world.md))
-			machine_fail("%u blocks are known of a suspended device",
-				     count_known(world.md));
+		if (count_cached(world.md))
+			machine_fail("%u blocks are cached of a suspended device",
+				     count_cached(world.md));
 		suspended();
 		/* In seconds the target would try what failed once more. */
 		pause(machine_choose(4) ? 1000 : 20000000);
@@ -977,13 +977,13 @@ static void wait_unasked(const struct align_target *at)
 			     at->engine.held.nr);
 }
 
-/* Without any request, what is known of blocks is forgotten by itself. */
+/* Without any request, cached blocks are evicted by themselves. */
 static void wait_unknown(const struct align_target *at)
 {
 	unsigned int i;
 
 	for (i = 0; i < 300 && atomic_read(&at->engine.blocks.nr); i++)
-		machine_sleep("known blocks", machine_now() + 1000000000ULL);
+		machine_sleep("cached blocks", machine_now() + 1000000000ULL);
 	if (atomic_read(&at->engine.blocks.nr))
 		machine_fail("%d blocks are in memory for 300 s, and no request is in flight",
 			     atomic_read(&at->engine.blocks.nr));
@@ -996,7 +996,10 @@ static void check_forgotten(const struct align_target *at)
 			     atomic_read(&at->engine.blocks.nr));
 }
 
-/* Behind the message flush nothing is held, and nothing known of what was written. */
+/*
+ * Behind the message flush nothing is held, and nothing cached of what was
+ * written.
+ */
 static void forget(struct user *user)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;

@@ -7,7 +7,7 @@ EQUIVALENT: dict[str, str] = {
     "block->waiting); list_del(&block->list); => list_del(&block->list); WARN_ON_ONCE(!list_empty(&block->touches) || "
     "!list_empty(&block->next) || block->held || block->waiting);":
         "block->list is neither of the lists that the warning looks at",
-    "block.c: blocks_forget_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
+    "block.c: blocks_evict_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
     "held.c: hold_wake: if (wq_has_sleeper(&held->quiet)) => /*if (wq_has_sleeper(&held->quiet))*/":
         "wake_up() of a queue without sleepers does nothing",

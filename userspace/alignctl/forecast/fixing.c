@@ -12,7 +12,7 @@
 #define WORD_BITS	64U
 #define KEPT_WORDS	(ALIGN_MAX_BLOCK_SECTORS / WORD_BITS)
 #define HOLD_NS		(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)
-#define KNOWN_NS	(ALIGN_KNOWN_MS * NS_PER_MS)
+#define CACHED_NS	(ALIGN_CACHED_MS * NS_PER_MS)
 
 /**
  * struct block - a block that the target has cached, or holds touches of
@@ -21,7 +21,7 @@
  * @valid: the content of the rest is cached
  * @since_ns: time of the first held touch, or of the last write of the block
  * @kept: bitmap of the sectors that touches have changed
- * @age: link in fixing.held or fixing.known
+ * @age: link in fixing.held or fixing.cached
  * @same: link in the bucket
  */
 struct block {
@@ -47,7 +47,7 @@ LIST_HEAD(block_bucket, block);
  * @nr_held: number of blocks with held touches
  * @pressed: too many are, and are written
  * @held: blocks with held touches, oldest first
- * @known: the other blocks, oldest first
+ * @cached: the other blocks, oldest first
  * @bucket: hash table of all blocks, by number
  * @nr_buckets: number of buckets, a power of two
  * @figures: figures so far; held touches count as expected only
@@ -61,7 +61,7 @@ struct fixing {
 	uint32_t nr_held;
 	bool pressed;
 	struct block_age held;
-	struct block_age known;
+	struct block_age cached;
 	struct block_bucket *bucket;
 	uint32_t nr_buckets;
 	struct fixing_figures figures;
@@ -84,13 +84,13 @@ struct fixing *fixing_new(const struct align_geometry *g, bool holds,
 		;
 	f->bucket = memory_or_exit(calloc(f->nr_buckets, sizeof(*f->bucket)));
 	TAILQ_INIT(&f->held);
-	TAILQ_INIT(&f->known);
+	TAILQ_INIT(&f->cached);
 	return f;
 }
 
-static void forget(struct fixing *f, struct block *block)
+static void evict(struct fixing *f, struct block *block)
 {
-	TAILQ_REMOVE(&f->known, block, age);
+	TAILQ_REMOVE(&f->cached, block, age);
 	LIST_REMOVE(block, same);
 	f->nr--;
 	free(block);
@@ -121,12 +121,12 @@ static struct block *get(struct fixing *f, uint64_t number)
 	/* some block is not held, see hold_less() */
 	if (f->nr == f->max) {
 		f->figures.evicted = true;
-		forget(f, TAILQ_FIRST(&f->known));
+		evict(f, TAILQ_FIRST(&f->cached));
 	}
 	block = memory_or_exit(calloc(1, sizeof(*block)));
 	block->number = number;
 	LIST_INSERT_HEAD(bucket_of(f, number), block, same);
-	TAILQ_INSERT_TAIL(&f->known, block, age);
+	TAILQ_INSERT_TAIL(&f->cached, block, age);
 	f->nr++;
 	return block;
 }
@@ -138,13 +138,13 @@ static void know(struct fixing *f, struct block *block)
 
 	block->valid = true;
 	block->since_ns = f->now_ns;
-	TAILQ_FOREACH_REVERSE(older, &f->known, block_age, age) {
+	TAILQ_FOREACH_REVERSE(older, &f->cached, block_age, age) {
 		if (older->since_ns <= block->since_ns) {
-			TAILQ_INSERT_AFTER(&f->known, older, block, age);
+			TAILQ_INSERT_AFTER(&f->cached, older, block, age);
 			return;
 		}
 	}
-	TAILQ_INSERT_HEAD(&f->known, block, age);
+	TAILQ_INSERT_HEAD(&f->cached, block, age);
 }
 
 /* Write a block, which resolves @touches; @read: its rest is read first. */
@@ -158,7 +158,7 @@ static void written(struct fixing *f, struct block *block, uint64_t touches,
 		TAILQ_REMOVE(&f->held, block, age);
 		f->nr_held--;
 	} else {
-		TAILQ_REMOVE(&f->known, block, age);
+		TAILQ_REMOVE(&f->cached, block, age);
 	}
 	block->held = 0;
 	memset(block->kept, 0, sizeof(block->kept));
@@ -257,7 +257,7 @@ static bool hold(struct fixing *f, struct block *block,
 	bool whole;
 
 	if (!block->held++) {
-		TAILQ_REMOVE(&f->known, block, age);
+		TAILQ_REMOVE(&f->cached, block, age);
 		TAILQ_INSERT_TAIL(&f->held, block, age);
 		f->nr_held++;
 		block->since_ns = f->now_ns;
@@ -291,9 +291,9 @@ static void overwrite(struct fixing *f, struct block *block)
 		block->held = 0;
 		f->nr_held--;
 		TAILQ_REMOVE(&f->held, block, age);
-		TAILQ_INSERT_TAIL(&f->known, block, age);
+		TAILQ_INSERT_TAIL(&f->cached, block, age);
 	}
-	forget(f, block);
+	evict(f, block);
 }
 
 /*
@@ -304,7 +304,7 @@ static void give_up(struct fixing *f, struct block *block)
 {
 	if (block->held)
 		empty_together(f, block);
-	forget(f, block);
+	evict(f, block);
 }
 
 /* Call @change for each block of the model that a range overlaps. */
@@ -450,10 +450,10 @@ void fixing_time(struct fixing *f, uint64_t ns)
 		f->now_ns = block->since_ns + HOLD_NS;
 		empty_together(f, block);
 	}
-	while ((block = TAILQ_FIRST(&f->known)) &&
+	while ((block = TAILQ_FIRST(&f->cached)) &&
 	       /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list */
-	       ns - block->since_ns >= KNOWN_NS)
-		forget(f, block);
+	       ns - block->since_ns >= CACHED_NS)
+		evict(f, block);
 	f->now_ns = ns;
 }
 

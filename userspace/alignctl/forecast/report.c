@@ -168,10 +168,10 @@ static void text_modes(const struct forecast *f)
 	if (f->timed)
 		printf("  as timed: at the times of the trace, a block being held for %u ms at most and\n"
 		       "  known for %u ms; untimed: as if no block had to wait that long\n",
-		       ALIGN_DEFAULT_HOLD_MS, ALIGN_KNOWN_MS);
+		       ALIGN_DEFAULT_HOLD_MS, ALIGN_CACHED_MS);
 	else
 		printf("  with less than %u ms between two touches of a block\n",
-		       ALIGN_KNOWN_MS);
+		       ALIGN_CACHED_MS);
 	if (f->coalesce.crowded)
 		puts("  coalesce would hold more than three quarters of max_blocks: how many it then\n"
 		     "  reads depends on when it empties them");
@@ -655,7 +655,7 @@ static struct json_object *json_assumed(const struct forecast *f)
 	json_add_bool(object, "cache_writes_at_flush", f->cache_block);
 	json_add_bool(object, "one_at_a_time", true);
 	json_add_bool(object, "flush_at_the_end", true);
-	json_add_number(object, "known_ms", ALIGN_KNOWN_MS);
+	json_add_number(object, "known_ms", ALIGN_CACHED_MS);
 	json_add_number(object, "hold_ms", ALIGN_DEFAULT_HOLD_MS);
 	return object;
 }
