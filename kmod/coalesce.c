@@ -30,7 +30,7 @@ void hold_preresume(struct align_target *at)
  * hold_say_unwritten - log that held blocks could not be written for a message
  * @at: the target
  * @message: the first word of the message
- * @ret: result of hold_empty(); only -EIO is logged
+ * @ret: result of hold_drain(); only -EIO is logged
  */
 void hold_say_unwritten(const struct align_target *at, const char *message,
 			int ret)

@@ -110,9 +110,10 @@ enum range_step {
  * @block: the block; @valid and @next do not matter
  * @discard: the range is a discard, which a drive may ignore
  *
- * Ranges may pass what is held, but not for ever: a block that has to be emptied is,
- * before the next one. What could not be written is given up by a range that overwrites
- * it, and by a discard; before a discard all else is written (rule 7 of held.c).
+ * Ranges may pass what is held, but not for ever: a block that has to be
+ * written is, before the next one. What could not be written is given up by a
+ * range that overwrites it, and by a discard; before a discard all else is
+ * written (rule 7 of held.c).
  *
  * Return: what becomes of the range.
  */

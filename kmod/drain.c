@@ -6,7 +6,7 @@
  * may not be held. Otherwise it does when the drain work takes it, with those
  * of its neighbours that are held, because
  *
- * - a waiter waits for all blocks that began to hold up to held->empty_seq, or
+ * - a waiter waits for all blocks that began to hold up to held->drain_seq, or
  *   a range for this one block;
  * - hold_ms are over, for the oldest;
  * - more than three quarters of max_blocks are held: the oldest go, until it is
@@ -233,7 +233,7 @@ static void hold_let_pass(struct align_blocks *blocks)
 }
 
 /* Write blocks that must not be held any longer; set the timer for the next. */
-static void hold_empty_work(struct work_struct *work)
+static void hold_drain_work(struct work_struct *work)
 {
 	struct align_target *at = container_of(work, struct align_target,
 					       engine.held.work);
@@ -273,6 +273,6 @@ void drain_init(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;
 
-	INIT_WORK(&held->work, hold_empty_work);
+	INIT_WORK(&held->work, hold_drain_work);
 	timer_setup(&held->due, hold_due, 0);
 }

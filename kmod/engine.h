@@ -42,15 +42,15 @@ struct block_run;
 /**
  * struct align_gate - stops changes while the mode changes
  * @users: writes, discards and write-zeroes between map and end_io
- * @drained: completed when @users has fallen to 0 behind a closed gate
- * @given_up: a signal ended a wait for @drained; under the change lock
+ * @quiesced: completed when @users has fallen to 0 behind a closed gate
+ * @given_up: a signal ended a wait for @quiesced; under the change lock
  * @lock: guards @closed and @deferred
  * @closed: newcomers go to @deferred
  * @deferred: bios to be mapped when the gate opens
  */
 struct align_gate {
 	struct percpu_ref users;
-	struct completion drained;
+	struct completion quiesced;
 	bool given_up;
 	spinlock_t lock;	/* guards closed, deferred */
 	bool closed;
@@ -66,14 +66,14 @@ struct align_gate {
 /**
  * struct align_area - the blocks of some parts of the regions of a shard
  * @nr: number of blocks
- * @drains: blocks wait until the writes have ended that were counted there
+ * @quiesces: blocks wait until the writes have ended that were counted there
  * @since: time in jiffies when the last block left
  * @blocks: blocks in WAIT that count these writes among their blockers; some may
- *	be left when @drains is over
+ *	be left when @quiesces is over
  */
 struct align_area {
 	unsigned int nr;
-	bool drains;
+	bool quiesces;
 	unsigned long since;
 	struct list_head blocks;
 };
@@ -148,7 +148,7 @@ enum align_ending {
  * @bytes_high: high-water mark of @bytes
  * @expire: work that evicts blocks which have been cached for too long
  * @rest: work that makes areas quiet which have had no block for a while
- * @go_on: work that lets blocks go on whose area has drained, where there are many
+ * @go_on: work that lets blocks go on whose area has quiesced, where there are many
  * @pass: work that finds out what else the ranges in @passed wait for
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
@@ -204,7 +204,7 @@ struct align_blocks {
  *	without the lock
  * @waiters: flushes, messages and suspends that wait for held blocks
  * @seq: number of the block that began to hold last
- * @empty_seq: held blocks with a number up to this one must be written; read
+ * @drain_seq: held blocks with a number up to this one must be written; read
  *	without the lock
  * @nr: number of held blocks, in all states; read without the lock
  * @nr_failed: number of held blocks whose write failed
@@ -229,7 +229,7 @@ struct align_held {
 	unsigned int nr_flushes;
 	struct align_waiters waiters;
 	u64 seq;
-	u64 empty_seq;
+	u64 drain_seq;
 	unsigned int nr;
 	unsigned int nr_failed;
 };

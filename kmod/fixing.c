@@ -147,7 +147,7 @@ static int change_mode(struct align_target *at, enum align_mode mode)
 	if (at->mode != mode) {
 		/* Before the gate is closed, so that writers need not wait. */
 		hold_stop(at, HOLD_STOPPED_MODE);
-		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
+		ret = hold_drain(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
 		if (ret) {
 			hold_start(at, HOLD_STOPPED_MODE);
 			mutex_unlock(&at->change_lock);
@@ -214,7 +214,7 @@ int fixing_message(struct align_target *at, unsigned int argc, char **argv,
 		return 0;
 	}
 	if (argc == 1 && !strcasecmp(argv[0], "flush")) {
-		ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
+		ret = hold_drain(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);
 		blocks_evict(at);
 		hold_say_unwritten(at, argv[0], ret);
 		return ret;

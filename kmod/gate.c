@@ -10,18 +10,18 @@
  */
 #include "gate.h"
 
-static void gate_drained(struct percpu_ref *users)
+static void gate_quiesced(struct percpu_ref *users)
 {
-	complete(&container_of(users, struct align_gate, users)->drained);
+	complete(&container_of(users, struct align_gate, users)->quiesced);
 }
 
 /* Initialise an open gate. Return: 0 or -ENOMEM. */
 int gate_init(struct align_gate *gate)
 {
-	init_completion(&gate->drained);
+	init_completion(&gate->quiesced);
 	spin_lock_init(&gate->lock);
 	bio_list_init(&gate->deferred);
-	return percpu_ref_init(&gate->users, gate_drained,
+	return percpu_ref_init(&gate->users, gate_quiesced,
 			       PERCPU_REF_ALLOW_REINIT, GFP_KERNEL);
 }
 
@@ -81,7 +81,7 @@ void gate_close(struct align_gate *gate)
 {
 	gate_shut(gate);
 	do {
-		wait_for_completion(&gate->drained);
+		wait_for_completion(&gate->quiesced);
 	} while (!percpu_ref_is_zero(&gate->users));
 }
 
@@ -98,7 +98,7 @@ int gate_close_killable(struct align_gate *gate)
 
 	gate_shut(gate);
 	do {
-		ret = wait_for_completion_killable(&gate->drained);
+		ret = wait_for_completion_killable(&gate->quiesced);
 	} while (!ret && !percpu_ref_is_zero(&gate->users));
 	if (ret)
 		gate->given_up = true;

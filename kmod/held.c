@@ -75,7 +75,7 @@
 
 /*
  * Set for good at the reboot's deadline; read under held->lock, or under that of a
- * shard. Behind it the emptying work sends nothing, and lets what waits for a held
+ * shard. Behind it the drain work sends nothing, and lets what waits for a held
  * block pass instead: see hold_let_pass().
  */
 static bool reboot_over;
@@ -283,7 +283,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 /* Whether a waiter waits for a held block. Lock held. */
 bool hold_is_awaited(const struct align_block *block)
 {
-	return block->seq <= READ_ONCE(block->single.at->engine.held.empty_seq);
+	return block->seq <= READ_ONCE(block->single.at->engine.held.drain_seq);
 }
 
 /**
@@ -511,7 +511,7 @@ void hold_wait(struct align_target *at, struct align_waiter *waiter)
 	struct align_held *held = &at->engine.held;
 
 	waiters_add(&held->waiters, waiter, held->seq);
-	WRITE_ONCE(held->empty_seq, held->seq);
+	WRITE_ONCE(held->drain_seq, held->seq);
 	hold_kick(at);
 }
 

@@ -69,7 +69,7 @@ void drain_init(struct align_target *at);
 void hold_set_ms(struct align_target *at, unsigned int ms);
 
 /* settle.c */
-int hold_empty(struct align_target *at, unsigned long timeout,
+int hold_drain(struct align_target *at, unsigned long timeout,
 	       unsigned int state);
 void hold_presuspend(struct align_target *at);
 void hold_postsuspend(struct align_target *at);
@@ -169,7 +169,7 @@ static inline void hold_say_unwritten(const struct align_target *at,
 {
 }
 
-static inline int hold_empty(struct align_target *at, unsigned long timeout,
+static inline int hold_drain(struct align_target *at, unsigned long timeout,
 			     unsigned int state)
 {
 	return 0;

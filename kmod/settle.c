@@ -44,7 +44,7 @@ static void hold_synced(struct align_waiter *waiter)
 }
 
 /**
- * hold_empty - write all held blocks
+ * hold_drain - write all held blocks
  * @at: the target
  * @timeout: how long to wait, in jiffies
  * @state: TASK_UNINTERRUPTIBLE or TASK_KILLABLE
@@ -52,7 +52,7 @@ static void hold_synced(struct align_waiter *waiter)
  * Return: 0 if all that was held is settled, -EIO if some of it could not be
  * written, -ETIMEDOUT, -ERESTARTSYS if the caller was killed before.
  */
-int hold_empty(struct align_target *at, unsigned long timeout,
+int hold_drain(struct align_target *at, unsigned long timeout,
 	       unsigned int state)
 {
 	struct hold_sync sync;
@@ -125,7 +125,7 @@ void hold_presuspend(struct align_target *at)
 
 /**
  * hold_freeze - send no held block until hold_thaw(), and fail the waiters
- * @at: the target, which hold_empty() has emptied as far as that is possible
+ * @at: the target, which hold_drain() has drained as far as that is possible
  *
  * Returns when nothing held is in flight. Nothing is sent until hold_thaw().
  * What is still held stays, and its waiters fail.
@@ -170,7 +170,7 @@ static void hold_freeze(struct align_target *at)
  */
 void hold_postsuspend(struct align_target *at)
 {
-	switch (hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
+	switch (hold_drain(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
 			   TASK_UNINTERRUPTIBLE)) {
 	case -EIO:
 		DMWARN("%s: suspended with held blocks that %s failed to write",
@@ -194,7 +194,7 @@ void hold_postsuspend(struct align_target *at)
  */
 int hold_settle_for_ioctl(struct align_target *at)
 {
-	return hold_empty(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
+	return hold_drain(at, msecs_to_jiffies(HOLD_DEADLINE_MS),
 			  TASK_KILLABLE);
 }
 

@@ -10,7 +10,7 @@
  * Inside these, three more locks guard what the whole target shares: the order
  * of held blocks and their waiters; the blocks that wait for a stream; the
  * spare block. No lock is held during I/O; the longest work under a shard's
- * lock is the copy of a touch, or, while an area drains, to sum the counts of
+ * lock is the copy of a touch, or, while an area quiesces, to sum the counts of
  * all CPUs.
  */
 #ifndef DM_ALIGN_SHARD_H

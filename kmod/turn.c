@@ -267,12 +267,12 @@ static bool block_waits_for_quiet(struct align_block *block)
 	struct align_area *area = area_at(at, i);
 
 	if (!quiet_is_over(quiet, i)) {
-		area->drains = quiet_end(quiet, i);
+		area->quiesces = quiet_end(quiet, i);
 		blocks_rest_later(at);
 	}
-	if (area->drains)
+	if (area->quiesces)
 		list_add_tail(&block->list, &area->blocks);
-	return area->drains;
+	return area->quiesces;
 }
 
 /**
@@ -675,9 +675,9 @@ static bool area_let_go_on(struct align_target *at, unsigned int index)
 	LIST_HEAD(ready);
 
 	spin_lock_irqsave(&shard->lock, flags);
-	if (area->drains)
-		area->drains = !quiet_is_empty(&at->engine.quiet, index);
-	for (nr = 0; nr < BLOCKS_BATCH && !area->drains &&
+	if (area->quiesces)
+		area->quiesces = !quiet_is_empty(&at->engine.quiet, index);
+	for (nr = 0; nr < BLOCKS_BATCH && !area->quiesces &&
 	     !list_empty(&area->blocks); nr++) {
 		struct align_block *block =
 			list_first_entry(&area->blocks, struct align_block,

@@ -78,7 +78,7 @@ FAULTS = {
                            "switch (at->gate.closed ? 0 : gate_enter(&at->gate, io)) {")],
     "mode-keeps-cached": [("fixing.c", "\t\t\tblocks_evict(at);\n\t\t\tWRITE_ONCE(at->mode, mode);",
                           "\t\t\tWRITE_ONCE(at->mode, mode);")],
-    "mode-keeps-held": [("fixing.c", "ret = hold_empty(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);\n\t\tif (ret) {",
+    "mode-keeps-held": [("fixing.c", "ret = hold_drain(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);\n\t\tif (ret) {",
                          "ret = 0;\n\t\tif (ret) {")],
     "freeze-without-quiet": [("settle.c", "\t/* The work may be asleep below with blocks that it has taken. */\n"
                               "\thold_wait_quiet(at);\n", ""),
@@ -138,8 +138,8 @@ FAULTS = {
     "delay-over-too-many": [("delay.c", "\t\tdelay->over = min(delay->over, delay->nr);\n", "")],
     "quiet-stays-busy-behind-evict": [("block.c", "\tif (areas_rest(at, 0) < MAX_JIFFY_OFFSET)\n"
                                         "\t\tblocks_rest_later(at);\n", "")],
-    "quiet-not-awaited": [("turn.c", "\tif (area->drains)\n\t\tlist_add_tail(&block->list, &area->blocks);\n"
-                           "\treturn area->drains;\n", "\tarea->drains = false;\n\treturn false;\n")],
+    "quiet-not-awaited": [("turn.c", "\tif (area->quiesces)\n\t\tlist_add_tail(&block->list, &area->blocks);\n"
+                           "\treturn area->quiesces;\n", "\tarea->quiesces = false;\n\treturn false;\n")],
     "quiet-taken-back-unseen": [("write.c", "\tif (left)\n\t\tblocks_end_quiet(at, area);\n", "")],
     "quiet-ends-unseen": [("fixing.h", "\tif (io->write.quiet && quiet_leave(&engine->quiet, io->write.area))\n"
                            "\t\tblocks_end_quiet(io->at, io->write.area);\n",

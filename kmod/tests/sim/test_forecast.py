@@ -28,7 +28,7 @@ WRONG = {
     "young-neighbours-go": ("block->since_ns, HOLD_NS)", "block->since_ns, HOLD_NS / 4)"),
     "whole-neighbours-stay": ("held_goes_along(all_kept(f, block), ", "held_goes_along(false && all_kept(f, block), "),
     "regions-are-joined": ("return a / blocks == b / blocks;", "return a / blocks <= b / blocks + 1;"),
-    "discards-take-none-along": ("empty_together(f, block);\n\tevict", "empty(f, block);\n\tevict"),
+    "discards-take-none-along": ("write_back_together(f, block);\n\tevict", "write_back(f, block);\n\tevict"),
     "cached-for-too-long": ("(ALIGN_CACHED_MS * NS_PER_MS)", "(2 * ALIGN_CACHED_MS * NS_PER_MS)"),
     "held-for-too-long": ("(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)", "(2 * ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)"),
     "fua-is-held": ("bool holds = f->holds && !fua;", "bool holds = f->holds || (false && fua);"),

@@ -184,7 +184,7 @@ static bool all_kept(const struct fixing *f, const struct block *block)
 }
 
 /* Write a block's held touches. */
-static void empty(struct fixing *f, struct block *block)
+static void write_back(struct fixing *f, struct block *block)
 {
 	written(f, block, block->held, !block->valid && !all_kept(f, block));
 }
@@ -196,7 +196,7 @@ static void hold_less(struct fixing *f)
 	if (f->pressed)
 		f->figures.crowded = true;
 	while (f->pressed) {
-		empty(f, TAILQ_FIRST(&f->held));
+		write_back(f, TAILQ_FIRST(&f->held));
 		f->pressed = held_is_pressed(f->pressed, f->nr_held, f->max);
 	}
 }
@@ -227,7 +227,7 @@ static bool goes_along(const struct fixing *f, const struct block *block)
 }
 
 /* Write a block's held touches, and those of neighbours that go along. */
-static void empty_together(struct fixing *f, struct block *block)
+static void write_back_together(struct fixing *f, struct block *block)
 {
 	const uint64_t number = block->number;
 	struct block *other;
@@ -238,16 +238,16 @@ static void empty_together(struct fixing *f, struct block *block)
 	while (more) {
 		other = neighbour(f, block, 1);
 		more = block->number < number || goes_along(f, other);
-		empty(f, block);
+		write_back(f, block);
 		block = other;
 	}
 }
 
 /* Write the row of held blocks in front of a block that lack nothing. */
-static void empty_row(struct fixing *f, struct block *block)
+static void write_back_row(struct fixing *f, struct block *block)
 {
 	while ((block = neighbour(f, block, -1)) && all_kept(f, block))
-		empty(f, block);
+		write_back(f, block);
 }
 
 /* Hold a touch. Return: the block lacks nothing any more. */
@@ -303,7 +303,7 @@ static void overwrite(struct fixing *f, struct block *block)
 static void give_up(struct fixing *f, struct block *block)
 {
 	if (block->held)
-		empty_together(f, block);
+		write_back_together(f, block);
 	evict(f, block);
 }
 
@@ -348,9 +348,9 @@ static void complete(struct fixing *f, struct block *const whole[],
 		if (!whole[i] || (!i && waits && !whole[1]))
 			continue;
 		if (whole[i]->held)
-			empty(f, whole[i]);
+			write_back(f, whole[i]);
 		if (!i && joins_remainder)
-			empty_row(f, whole[i]);
+			write_back_row(f, whole[i]);
 	}
 }
 
@@ -411,7 +411,7 @@ void fixing_discard(struct fixing *f, uint64_t first, uint64_t end)
 void fixing_flush(struct fixing *f)
 {
 	while (!TAILQ_EMPTY(&f->held))
-		empty(f, TAILQ_FIRST(&f->held));
+		write_back(f, TAILQ_FIRST(&f->held));
 }
 
 void fixing_request(struct fixing *f, bool timed,
@@ -448,7 +448,7 @@ void fixing_time(struct fixing *f, uint64_t ns)
 	while ((block = TAILQ_FIRST(&f->held)) &&
 	       ns - block->since_ns >= HOLD_NS) {
 		f->now_ns = block->since_ns + HOLD_NS;
-		empty_together(f, block);
+		write_back_together(f, block);
 	}
 	while ((block = TAILQ_FIRST(&f->cached)) &&
 	       /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list */
