@@ -120,11 +120,11 @@ struct align_touch {
 /**
  * struct align_pin - a held block of which a read takes bytes when it ends
  * @block: the pinned block
- * @kept: the sectors of @block that were held when the read was mapped
+ * @held_map: the sectors of @block that were held when the read was mapped
  */
 struct align_pin {
 	struct align_block *block;
-	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
+	DECLARE_BITMAP(held_map, ALIGN_MAX_BLOCK_SECTORS);
 };
 #endif
 

@@ -313,7 +313,7 @@ static unsigned long shard_expire(struct align_shard *shard)
  * Make an area quiet that has had no block for @age. Return: jiffies until that is
  * due.
  */
-static unsigned long area_rest(struct align_target *at, unsigned int i,
+static unsigned long area_calm(struct align_target *at, unsigned int i,
 			       unsigned long age)
 {
 	struct align_quiet *quiet = &at->engine.quiet;
@@ -336,33 +336,33 @@ static unsigned long area_rest(struct align_target *at, unsigned int i,
 }
 
 /* Do so with all areas. Return: jiffies until the next one is due. */
-static unsigned long areas_rest(struct align_target *at, unsigned long age)
+static unsigned long areas_calm(struct align_target *at, unsigned long age)
 {
 	unsigned long left = MAX_JIFFY_OFFSET;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_AREAS; i++)
-		left = min(left, area_rest(at, i, age));
+		left = min(left, area_calm(at, i, age));
 	return left;
 }
 
-static void blocks_rest(struct work_struct *work)
+static void blocks_calm(struct work_struct *work)
 {
 	struct align_target *at =
 		container_of(to_delayed_work(work), struct align_target,
-			     engine.blocks.rest);
-	unsigned long left = areas_rest(at, msecs_to_jiffies(ALIGN_BUSY_MS));
+			     engine.blocks.calm);
+	unsigned long left = areas_calm(at, msecs_to_jiffies(ALIGN_BUSY_MS));
 
 	/* An area that became busy meanwhile has queued the work, for later. */
 	if (left != MAX_JIFFY_OFFSET)
-		mod_delayed_work(at->engine.jobs.wq, &at->engine.blocks.rest,
+		mod_delayed_work(at->engine.jobs.wq, &at->engine.blocks.calm,
 				 left);
 }
 
 /* See to it that an area which has become busy is quiet again some time. */
-void blocks_rest_later(struct align_target *at)
+void blocks_calm_later(struct align_target *at)
 {
-	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.rest,
+	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.calm,
 			   msecs_to_jiffies(ALIGN_BUSY_MS));
 }
 
@@ -420,7 +420,7 @@ static u64 shard_evict_held(struct align_shard *shard, u64 from)
 	spin_lock_irq(&shard->lock);
 	block = block_at_or_above(shard, from);
 	for (seen = 0; block && seen < BLOCKS_BATCH; seen++) {
-		if (block->state == BLOCK_IS_HELD)
+		if (block->state == BLOCK_IS_REST)
 			block->valid = false;
 		from = block->number + 1;
 		block = block_following(block);
@@ -443,7 +443,7 @@ void blocks_evict(struct align_target *at)
 	unsigned int i;
 
 	cancel_delayed_work_sync(&blocks->expire);
-	cancel_delayed_work_sync(&blocks->rest);
+	cancel_delayed_work_sync(&blocks->calm);
 	blocks_shrink(blocks, 0);
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		u64 from = 0;
@@ -452,8 +452,8 @@ void blocks_evict(struct align_target *at)
 		       U64_MAX)
 			cond_resched();
 	}
-	if (areas_rest(at, 0) < MAX_JIFFY_OFFSET)
-		blocks_rest_later(at);
+	if (areas_calm(at, 0) < MAX_JIFFY_OFFSET)
+		blocks_calm_later(at);
 }
 
 /**
@@ -493,7 +493,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 		shard->tree = RB_ROOT;
 		shard->ranges = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->cached);
-		shard->held = RB_ROOT_CACHED;
+		shard->resting = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->urgent);
 		shard->failed = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->by_age);
@@ -505,7 +505,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 	INIT_LIST_HEAD(&blocks->passed);
 	blocks->max = max;
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
-	INIT_DELAYED_WORK(&blocks->rest, blocks_rest);
+	INIT_DELAYED_WORK(&blocks->calm, blocks_calm);
 	return 0;
 }
 
@@ -513,7 +513,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 void blocks_exit(struct align_target *at)
 {
 	WARN_ON(atomic_read(&at->engine.blocks.nr));
-	WARN_ON(areas_rest(at, 0) < MAX_JIFFY_OFFSET);
+	WARN_ON(areas_calm(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
 	kfree(at->engine.blocks.area);

@@ -72,20 +72,20 @@ struct block_run {
  * @next_covered: sectors that @next covers
  * @list: entry in a list: WAIT: in area->blocks; COLLECT: of the context that
  *	will start the block;
- *	READ, WRITE: in its run; HELD: in shard->urgent; CACHED: in shard->cached;
+ *	READ, WRITE: in its run; REST: in shard->urgent; CACHED: in shard->cached;
  *	otherwise in none
- * @rest: HELD: node in shard->held or failed, if not in shard->urgent
+ * @rest: REST: node in shard->resting or failed, if not in shard->urgent
  * @place: placement (write hint, stream) of the newest held touch
  * @held: number of touches acknowledged and not on the device
  * @held_data: one of the held touches is of a write, not of write-zeroes
- * @row: HELD and @kept whole: how many such blocks lie in a row up to this one
+ * @row: REST and @held_map whole: how many such blocks lie in a row up to this one
  * @by_age: entry in shard->by_age, while @held
  * @seq: number of the block among those that began to hold, from held->seq
  * @held_ns: time of arrival of the first held touch
  * @since: time in jiffies when the block became cached, or held, or failed last
- * @kept: sectors of the buffer that hold acknowledged touches
- * @covered: sectors that @kept and @touches cover; where a read may look for them,
- *	from @patched on those of @touches that are in the buffer
+ * @held_map: sectors of the buffer that hold acknowledged touches
+ * @covered: sectors that @held_map and @touches cover; where a read may look
+ *	for them, from @patched on those of @touches that are in the buffer
  * @single: run for a read or write of this block alone, which needs no memory
  * @vecs: the buffer, an entry for each page
  */
@@ -125,7 +125,7 @@ struct align_block {
 	u64 seq;
 	u64 held_ns;
 	unsigned long since;
-	DECLARE_BITMAP(kept, ALIGN_MAX_BLOCK_SECTORS);
+	DECLARE_BITMAP(held_map, ALIGN_MAX_BLOCK_SECTORS);
 	DECLARE_BITMAP(covered, ALIGN_MAX_BLOCK_SECTORS);
 	DECLARE_BITMAP(touched, ALIGN_MAX_BLOCK_SECTORS);
 	DECLARE_BITMAP(next_covered, ALIGN_MAX_BLOCK_SECTORS);
@@ -155,14 +155,14 @@ static inline bool block_is_whole(const struct align_block *block)
 	       bitmap_full(block->covered, align_block_sectors(g));
 }
 
-/* Whether a block in HELD needs no read. Lock held. */
-static inline bool block_is_kept(const struct align_block *block)
+/* Whether a block in REST needs no read. Lock held. */
+static inline bool block_is_all_held(const struct align_block *block)
 {
-	return bitmap_full(block->kept,
+	return bitmap_full(block->held_map,
 			   align_block_sectors(&block->single.at->geometry));
 }
 
-/* The first block of shard->held or shard->failed, or NULL. Lock held. */
+/* The first block of shard->resting or shard->failed, or NULL. Lock held. */
 static inline struct align_block *
 block_rests_first(const struct rb_root_cached *resting)
 {
@@ -172,7 +172,7 @@ block_rests_first(const struct rb_root_cached *resting)
 /* block.c */
 int blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
-void blocks_rest_later(struct align_target *at);
+void blocks_calm_later(struct align_target *at);
 bool blocks_make_room(struct align_io *io, struct align_shard *shard);
 struct align_block *block_new(struct align_target *at, u64 number);
 void block_insert(struct align_block *block);

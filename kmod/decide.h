@@ -17,7 +17,7 @@
  * @BLOCK_IS_READ: its pad read is in flight
  * @BLOCK_IS_WRITE: it is being written whole
  * @BLOCK_IS_PASS: its touches are in flight unmodified
- * @BLOCK_IS_HELD: it holds acknowledged touches, and no request is in flight
+ * @BLOCK_IS_REST: it holds acknowledged touches, and no request is in flight
  * @BLOCK_IS_CACHED: it has no touch, and its content is cached
  * @BLOCK_STATES: number of states
  */
@@ -27,7 +27,7 @@ enum block_state {
 	BLOCK_IS_READ,
 	BLOCK_IS_WRITE,
 	BLOCK_IS_PASS,
-	BLOCK_IS_HELD,
+	BLOCK_IS_REST,
 	BLOCK_IS_CACHED,
 	BLOCK_STATES,
 };
@@ -79,7 +79,7 @@ static inline enum touch_step block_touch_step(enum block_state state,
 	switch (state) {
 	case BLOCK_IS_CACHED:
 		return TOUCH_MAY_REST;
-	case BLOCK_IS_HELD:
+	case BLOCK_IS_REST:
 		return waiting ? TOUCH_WAITS : TOUCH_MAY_REST;
 	case BLOCK_IS_WAIT:
 	case BLOCK_IS_COLLECT:
@@ -125,7 +125,7 @@ static inline enum range_step block_range_step(const struct block_facts *block,
 	switch (block->state) {
 	case BLOCK_IS_CACHED:
 		return RANGE_EVICTS;
-	case BLOCK_IS_HELD:
+	case BLOCK_IS_REST:
 		return !block->failed && block->over ? RANGE_WAITS :
 						       RANGE_PASSES;
 	case BLOCK_IS_WAIT:

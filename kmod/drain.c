@@ -2,7 +2,7 @@
 /**
  * DOC: What the drain writes first
  *
- * A block leaves HELD at once if its last missing sector comes, or a touch that
+ * A block leaves REST at once if its last missing sector comes, or a touch that
  * may not be held. Otherwise it does when the drain work takes it, with those
  * of its neighbours that are held, because
  *
@@ -19,7 +19,7 @@
  *
  * The drain work is one work item, so one thread at a time chooses what is
  * written next. Only that thread looks at engine->cursor. It takes blocks in
- * HELD only, each under the lock of the block's shard, which moves them to
+ * REST only, each under the lock of the block's shard, which moves them to
  * COLLECT and makes them its own to start. Nothing is chosen while
  * SPARE_MAX_RUNS runs read into memory of their own, or while the target is
  * frozen.
@@ -33,7 +33,7 @@
  *   came there: one that comes cannot pass one that is there;
  * - the oldest of all shards, of those that have to be written: for a waiter,
  *   because hold_ms have passed, or because too many blocks are held.
- *   shard->held has the order in which blocks began to hold, by block->seq. So
+ *   shard->resting has the order in which blocks began to hold, by block->seq. So
  *   what a waiter waits for is in front, then what has been held for too long;
  * - one that could not be written, from the shards in turn, if a waiter came
  *   since or 5 seconds have passed. shard->failed has the order in which blocks
@@ -87,12 +87,12 @@ static struct align_block *hold_first(struct align_shard *shard,
 						 struct align_block, list);
 		if (block)
 			return block;
-		block = block_rests_first(&shard->held);
+		block = block_rests_first(&shard->resting);
 		if (block && hold_is_awaited(block))
 			return block;
 		break;
 	case DRAIN_OLDEST:
-		block = block_rests_first(&shard->held);
+		block = block_rests_first(&shard->resting);
 		if (block && hold_is_over(block))
 			return block;
 		break;
@@ -181,7 +181,7 @@ static unsigned long hold_left(struct align_held *held,
 	block = block_rests_first(&shard->failed);
 	if (block)
 		left = hold_left_of(block, HOLD_RETRY_MS);
-	block = block_rests_first(&shard->held);
+	block = block_rests_first(&shard->resting);
 	if (block)
 		left = min(left, hold_left_of(block,
 					      READ_ONCE(held->hold_ms)));

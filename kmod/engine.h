@@ -86,10 +86,10 @@ struct align_area {
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
  * @cached: blocks whose content is cached and that have no touch, oldest first
- * @held: blocks in HELD whose write has not failed, by block->seq: the order of
+ * @resting: blocks in REST whose write has not failed, by block->seq: the order of
  *	their first held touch; without the blocks in @urgent
- * @urgent: blocks in HELD whose write has not failed and that a range waits for
- * @failed: blocks in HELD whose write failed, by block->seq: the order in which
+ * @urgent: blocks in REST whose write has not failed and that a range waits for
+ * @failed: blocks in REST whose write failed, by block->seq: the order in which
  *	they failed
  * @by_age: blocks with held touches, in any state, in the order in which
  *	they began to hold
@@ -99,7 +99,7 @@ struct align_shard {
 	struct rb_root tree;
 	struct rb_root_cached ranges;
 	struct list_head cached;
-	struct rb_root_cached held;
+	struct rb_root_cached resting;
 	struct list_head urgent;
 	struct rb_root_cached failed;
 	struct list_head by_age;
@@ -147,7 +147,7 @@ enum align_ending {
  * @bytes: memory of blocks and runs of blocks
  * @bytes_high: high-water mark of @bytes
  * @expire: work that evicts blocks which have been cached for too long
- * @rest: work that makes areas quiet which have had no block for a while
+ * @calm: work that makes areas quiet which have had no block for a while
  * @go_on: work that lets blocks go on whose area has quiesced, where there are many
  * @pass: work that finds out what else the ranges in @passed wait for
  * @nr_shown: number of blocks with block->shown
@@ -168,7 +168,7 @@ struct align_blocks {
 	atomic64_t bytes;
 	atomic64_t bytes_high;
 	struct delayed_work expire;
-	struct delayed_work rest;
+	struct delayed_work calm;
 	struct work_struct go_on;
 	struct work_struct pass;
 	atomic_t nr_shown;
@@ -182,7 +182,7 @@ struct align_blocks {
 #ifdef CONFIG_DM_ALIGN_COALESCE
 /**
  * struct align_held - held touches, and the waiters for them
- * @nr_resting: number of blocks in the shards' @held and @urgent
+ * @nr_resting: number of blocks in the shards' @resting and @urgent
  * @nr_idle: number of blocks in the shards' @failed
  * @pressed: @nr_resting is too large; a hint, without a lock
  * @drops: number of blocks whose held touches were given up; rises under the lock

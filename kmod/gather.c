@@ -17,7 +17,7 @@
  * Called with the lock of the block's shard held.
  *
  * Return: true if nothing may be sent any more, and the block holds something and
- * has no touch that waits: then it is in HELD, or in WAIT if ranges waited for it,
+ * has no touch that waits: then it is in REST, or in WAIT if ranges waited for it,
  * and no longer the caller's.
  */
 bool hold_take_back(struct align_block *block, struct list_head *ready)
@@ -43,9 +43,9 @@ static bool hold_is_going_along(const struct align_block *block)
 {
 	struct align_held *held = &block->single.at->engine.held;
 
-	if (block->state != BLOCK_IS_HELD || block->failed)
+	if (block->state != BLOCK_IS_REST || block->failed)
 		return false;
-	return held_goes_along(block_is_kept(block), hold_is_over(block),
+	return held_goes_along(block_is_all_held(block), hold_is_over(block),
 			       jiffies - block->since,
 			       msecs_to_jiffies(READ_ONCE(held->hold_ms)));
 }
@@ -61,8 +61,8 @@ struct align_block *hold_before(struct align_block *block)
 	struct align_block *other = block_before(block);
 
 	if (!other || other->number != block->number - 1 ||
-	    other->state != BLOCK_IS_HELD || other->failed ||
-	    !block_is_kept(other))
+	    other->state != BLOCK_IS_REST || other->failed ||
+	    !block_is_all_held(other))
 		return NULL;
 	return other;
 }
@@ -87,7 +87,7 @@ void hold_for_stream(struct align_block *block, struct list_head *started)
 
 	if (block->state != BLOCK_IS_COLLECT || list_empty(started) ||
 	    list_last_entry(started, struct align_block, list) != block ||
-	    !list_empty(&block->touches) || !block_is_kept(block))
+	    !list_empty(&block->touches) || !block_is_all_held(block))
 		return;
 	other = hold_before(block);
 	block->row = other ? other->row + 1 : 1;

@@ -6,12 +6,12 @@
  * through, until its held touches are settled: written, overwritten, discarded or
  * dropped. Holding adds to the rules 1 to 5:
  *
- * 6. A touch may be copied to block->kept and acknowledged only where no range
- *    is in flight or waits: in a new block, or in one in CACHED or HELD. So
+ * 6. A touch may be copied to block->held_map and acknowledged only where no range
+ *    is in flight or waits: in a new block, or in one in CACHED or REST. So
  *    nothing older can arrive after it. From then on block->held counts it, in
  *    all states of the block, until it is settled. A block whose write has
- *    ended and that holds more by then is in HELD again.
- * 7. A range that arrives at a block in HELD goes down at once, and the block
+ *    ended and that holds more by then is in REST again.
+ * 7. A range that arrives at a block in REST goes down at once, and the block
  *    is in WAIT until it has ended. Only then, and only if it succeeded, are
  *    the held sectors that it covers settled: until then a read takes the held
  *    bytes, and a flush waits for both. More ranges may pass the same way,
@@ -20,14 +20,14 @@
  *    under the locks of its blocks, holds until it is registered. A discard has
  *    the block written back and waits for it, because a drive may ignore a
  *    discard, and then what is beneath must not be older than what was
- *    acknowledged. A block in HELD that a range waits for stays there until the
+ *    acknowledged. A block in REST that a range waits for stays there until the
  *    drain work takes it next, in a run with its neighbours; touches go to
  *    block->next from then on.
  * 8. A read takes what is held when it is mapped, and takes it from the buffer
  *    when it ends: the block is pinned, and a held sector of a buffer is only
  *    ever overwritten by newer writes. What one read has found, the next one
  *    does not miss, though it be of a write in flight.
- * 9. A block whose write failed keeps its held touches (HELD, block->failed).
+ * 9. A block whose write failed keeps its held touches (REST, block->failed).
  * 10. After the deadline of a reboot no held block is sent for its own sake, so
  *     no range waits for that: where rule 7 would have it wait, it is let
  *     through as at the end of a turn (rule 4), and the block is in WAIT until
@@ -41,19 +41,17 @@
  * Flushes and other waiters wait for held blocks (struct align_waiter), and reads
  * take their bytes from the buffer (overlay.c).
  *
- * What is at stake
- * ----------------
- * The gauge held_bytes is the sum of the sectors in block->kept of all blocks with
- * block->held; the age of one of these counts from block->held_ns. All three, and
- * shard->by_age, change under the lock of the block's shard, and at these places
- * only:
+ * What is at stake ---------------- The gauge held_bytes is the sum of the
+ * sectors in block->held_map of all blocks with block->held; the age of one of
+ * these counts from block->held_ns. All three, and shard->by_age, change under
+ * the lock of the block's shard, and at these places only:
  *   - hold_begin() sets block->held_ns, of a block in no state yet or in CACHED, and
  *     puts the block at the end of shard->by_age;
- *   - hold_touch() adds to block->kept, of such a block or of one in HELD;
- *   - hold_overwritten() takes from block->kept, of a block in WAIT;
- *   - hold_end() empties block->kept, and takes the block out of shard->by_age: of
+ *   - hold_touch() adds to block->held_map, of such a block or of one in REST;
+ *   - hold_overwritten() takes from block->held_map, of a block in WAIT;
+ *   - hold_end() empties block->held_map, and takes the block out of shard->by_age: of
  *     a block in WRITE or PASS, which was written, in WAIT, which was overwritten,
- *     or in HELD, which is dropped.
+ *     or in REST, which is dropped.
  * In between, a block may be in any state but CACHED, and in any other list or
  * none, and its write may have failed. So only shard->by_age has all of them,
  * and hold_oldest_ns() looks at its first block: a file in sysfs may be read at
@@ -214,7 +212,7 @@ static void hold_event(struct work_struct *work)
 /* Return how many sectors a block holds. Lock held. */
 static unsigned int hold_sectors(const struct align_block *block)
 {
-	return bitmap_weight(block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	return bitmap_weight(block->held_map, ALIGN_MAX_BLOCK_SECTORS);
 }
 
 /* Book a change of what a block holds, @before sectors until now. Lock held. */
@@ -253,7 +251,7 @@ static bool hold_begin(struct align_block *block,
 
 /**
  * hold_touch - copy a touch and hold it
- * @block: a block that no range touches, in HELD or about to be held or started
+ * @block: a block that no range touches, in REST or about to be held or started
  * @touch: the touch
  *
  * Called with the lock of the block's shard held.
@@ -270,9 +268,9 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	block->held++;
 	block->place = align_placement(touch->io->bio);
 	buffer_copy_touch(at, block->vecs, touch);
-	bitmap_set(block->kept, touch->part.first, touch->part.count);
+	bitmap_set(block->held_map, touch->part.first, touch->part.count);
 	hold_count_bytes(block, before);
-	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_copy(block->covered, block->held_map, ALIGN_MAX_BLOCK_SECTORS);
 	if (!align_io_is_zeroes(touch->io))
 		block->held_data = true;
 	touch->held = true;
@@ -309,16 +307,16 @@ static bool block_is_older(struct rb_node *a, const struct rb_node *b)
 	       rb_entry(b, struct align_block, rest)->seq;
 }
 
-/* The tree in which a block in HELD is, if it is not urgent. */
+/* The tree in which a block in REST is, if it is not urgent. */
 static struct rb_root_cached *resting_of(const struct align_block *block)
 {
 	struct align_shard *shard = block_shard(block);
 
-	return block->failed ? &shard->failed : &shard->held;
+	return block->failed ? &shard->failed : &shard->resting;
 }
 
 /**
- * hold_rest - put a block in HELD to those of its kind
+ * hold_rest - put a block in REST to those of its kind
  * @block: a held block in no list, of which no request is in flight
  *
  * A target that holds nothing more is frozen, and may be freed, as soon as all its
@@ -339,7 +337,7 @@ void hold_rest(struct align_block *block)
 	atomic_t *count;
 
 	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
-	bitmap_copy(block->covered, block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_copy(block->covered, block->held_map, ALIGN_MAX_BLOCK_SECTORS);
 	if (block->waiting && !block->failed)
 		list_add_tail(&block->list, &shard->urgent);
 	else
@@ -352,7 +350,7 @@ void hold_rest(struct align_block *block)
 	else
 		timer_reduce(&held->due, block->since +
 			     msecs_to_jiffies(READ_ONCE(held->hold_ms)));
-	/* Pairs with smp_rmb() in hold_is_quiet(). */
+	/* Pairs with smp_rmb() in hold_is_at_rest(). */
 	smp_mb__before_atomic();
 	atomic_inc(count);
 	hold_wake(held);
@@ -360,7 +358,7 @@ void hold_rest(struct align_block *block)
 
 /**
  * hold_hurry - have a block written before others
- * @block: a block in HELD, not failed, for which one more range waits
+ * @block: a block in REST, not failed, for which one more range waits
  *
  * Called with the lock of the block's shard held.
  */
@@ -384,7 +382,7 @@ static void hold_end(struct align_block *block)
 	block->held = 0;
 	block->held_data = false;
 	list_del(&block->by_age);
-	bitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_zero(block->held_map, ALIGN_MAX_BLOCK_SECTORS);
 	hold_count_bytes(block, before);
 	ledger_dec(at->ledger, held_blocks);
 	ledger_inc_rare(at->ledger,
@@ -474,17 +472,17 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 	if (bio_op(io->bio) == REQ_OP_DISCARD &&
 	    (!block->failed || to - from < align_block_sectors(&at->geometry)))
 		return;
-	bitmap_clear(block->kept, from, to - from);
+	bitmap_clear(block->held_map, from, to - from);
 	hold_count_bytes(block, before);
-	bitmap_or(block->covered, block->kept, block->touched,
+	bitmap_or(block->covered, block->held_map, block->touched,
 		  ALIGN_MAX_BLOCK_SECTORS);
-	if (bitmap_empty(block->kept, ALIGN_MAX_BLOCK_SECTORS))
+	if (bitmap_empty(block->held_map, ALIGN_MAX_BLOCK_SECTORS))
 		hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);
 }
 
 /**
- * hold_leave - take a block in HELD from those of its kind
- * @block: a block in HELD
+ * hold_leave - take a block in REST from those of its kind
+ * @block: a block in REST
  *
  * Called with the lock of the block's shard held.
  */
@@ -501,7 +499,7 @@ void hold_leave(struct align_block *block)
 		atomic_dec(&held->nr_idle);
 	else
 		hold_note_pressure(at, atomic_dec_return(&held->nr_resting));
-	/* Pairs with the first smp_rmb() in hold_is_quiet(): it ends later. */
+	/* Pairs with the first smp_rmb() in hold_is_at_rest(): it ends later. */
 	smp_mb__after_atomic();
 }
 
@@ -609,7 +607,7 @@ void hold_start(struct align_target *at, unsigned int why)
  * not counted as resting before they rest. So in this order the number that rests
  * may come out too small, and equals the first one only if it is right.
  */
-bool hold_is_quiet(struct align_held *held)
+bool hold_is_at_rest(struct align_held *held)
 {
 	unsigned int nr = READ_ONCE(held->nr);
 	unsigned int rest;

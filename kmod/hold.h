@@ -53,7 +53,7 @@ void hold_limit(struct align_target *at);
 void hold_hurry(struct align_block *block);
 void hold_wait(struct align_target *at, struct align_waiter *waiter);
 void hold_fail_waiters(struct align_held *held);
-bool hold_is_quiet(struct align_held *held);
+bool hold_is_at_rest(struct align_held *held);
 
 /* gather.c */
 bool hold_take_back(struct align_block *block, struct list_head *ready);

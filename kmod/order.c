@@ -17,7 +17,7 @@
  * Waits cannot form a cycle. The parts of one write do not wait for each other.
  * A range waits for a block only if it arrived after the last time that the
  * block let ranges through, block->turn: of a block that was made later than
- * the ranges there, that is when it was made; of one that was in HELD, when the
+ * the ranges there, that is when it was made; of one that was in REST, when the
  * last range arrived that it let pass, or by rule 10 when it let through all
  * that waited. A block waits for a range only if the range arrived before that
  * time. Along any chain of waiters these times only fall. A flush waits for

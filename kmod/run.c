@@ -280,7 +280,7 @@ static void block_merge(struct align_block *block, struct bio_vec *vecs)
 
 	/* A read that ends may be copying what was held when it came. */
 	spin_lock_irqsave(&shard->lock, flags);
-	buffer_complete(block->single.at, block->vecs, vecs, block->kept);
+	buffer_complete(block->single.at, block->vecs, vecs, block->held_map);
 	spin_unlock_irqrestore(&shard->lock, flags);
 }
 
@@ -353,7 +353,7 @@ static struct align_touch *block_patch_some(struct align_block *block,
 	unsigned int nr = BLOCKS_BATCH;
 
 	if (!block->patched)
-		bitmap_copy(block->covered, block->kept,
+		bitmap_copy(block->covered, block->held_map,
 			    ALIGN_MAX_BLOCK_SECTORS);
 	block->patched = true;
 	list_for_each_entry_from(touch, &block->touches, list) {

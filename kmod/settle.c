@@ -86,7 +86,7 @@ static void hold_say_waiting(const struct align_target *at)
 static void hold_wait_quiet(struct align_target *at)
 {
 	while (!wait_event_timeout(at->engine.held.quiet,
-				   hold_is_quiet(&at->engine.held),
+				   hold_is_at_rest(&at->engine.held),
 				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);
 }
@@ -213,7 +213,8 @@ void hold_thaw(struct align_target *at)
 }
 
 /*
- * Give up a block of shard->held or shard->failed. Return: false if there is none.
+ * Give up a block of shard->resting or shard->failed. Return: false if there is
+ * none.
  */
 static bool hold_drop(struct align_target *at, struct align_shard *shard,
 		      const struct rb_root_cached *resting)
@@ -276,7 +277,7 @@ static void hold_drop_all(struct align_target *at)
 
 		/* No range waits any more, so none of them is urgent. */
 		WARN_ON(!list_empty(&shard->urgent));
-		while (hold_drop(at, shard, &shard->held))
+		while (hold_drop(at, shard, &shard->resting))
 			cond_resched();
 	}
 }

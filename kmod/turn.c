@@ -15,13 +15,13 @@
  *   READ     the pad read is in flight or has just ended
  *   WRITE    the whole block is in flight
  *   PASS     the read failed; the touches are in flight unmodified
- *   HELD     acknowledged touches are in the buffer; no request is in flight
+ *   REST     acknowledged touches are in the buffer; no request is in flight
  *   CACHED   no touch; the buffer holds what a read would return
  *
  *   WAIT -> COLLECT -> READ -> WRITE -> CACHED, or back to COLLECT or WAIT
  *     ^      ^   |         `--> PASS -'
  *     |      |   `-> WRITE, if the content is cached or the touches cover it all
- *     `------+-- HELD
+ *     `------+-- REST
  *
  * COLLECT to PASS are the active states. The buffer belongs to the device in
  * READ (of a block that holds nothing) and WRITE, to the one thread that goes
@@ -66,7 +66,7 @@
  *    has been let through by it; a new block counts every range that is
  *    registered there, waiting or not. So a pad read sees every acknowledged
  *    write, and what it read cannot be outdated before it is written back.
- * 3. A touch joins a block in WAIT, COLLECT, READ or HELD, up to the moment
+ * 3. A touch joins a block in WAIT, COLLECT, READ or REST, up to the moment
  *    when the buffer is patched, unless a range waits there; otherwise it goes
  *    to block->next and is served in the next turn.
  * 4. When the write of a block has ended, every range that waits for it is let
@@ -125,7 +125,7 @@ static void block_take_next(struct align_block *block)
 	list_splice_tail_init(&block->next, &block->touches);
 	bitmap_copy(block->touched, block->next_covered,
 		    ALIGN_MAX_BLOCK_SECTORS);
-	bitmap_or(block->covered, block->kept, block->touched,
+	bitmap_or(block->covered, block->held_map, block->touched,
 		  ALIGN_MAX_BLOCK_SECTORS);
 	bitmap_zero(block->next_covered, ALIGN_MAX_BLOCK_SECTORS);
 	block->late |= block->next_late;
@@ -142,19 +142,19 @@ static void block_collect(struct align_block *block, struct list_head *started)
 }
 
 /**
- * turn_rest - put a held block into HELD
+ * turn_rest - put a held block into REST
  * @block: a held block in no list, of which no request is in flight
  *
  * Called with the lock of the block's shard held.
  */
 void turn_rest(struct align_block *block)
 {
-	block->state = BLOCK_IS_HELD;
+	block->state = BLOCK_IS_REST;
 	hold_rest(block);
 }
 
 /**
- * turn_take - take a block out of HELD
+ * turn_take - take a block out of REST
  * @block: the block
  * @started: where it goes, for the caller to start
  *
@@ -168,7 +168,7 @@ void turn_take(struct align_block *block, struct list_head *started)
 
 /**
  * turn_begin - begin to serve what a block has collected
- * @block: a block in COLLECT, or whole and just out of HELD; the caller's to start
+ * @block: a block in COLLECT, or whole and just out of REST; the caller's to start
  *
  * Called with the lock of the block's shard held.
  *
@@ -227,20 +227,20 @@ static void block_leave_cache(struct align_block *block)
 }
 
 /*
- * Hold or take a touch of a block where no range is or waits: in HELD, or in no
+ * Hold or take a touch of a block where no range is or waits: in REST, or in no
  * state yet. Lock held.
  */
-static enum touch_fate block_join_quiet(struct align_block *block,
-					struct align_touch *touch,
-					struct list_head *started)
+static enum touch_fate block_join_free(struct align_block *block,
+				       struct align_touch *touch,
+				       struct list_head *started)
 {
 	struct align_target *at = block->single.at;
-	bool rests = block->state == BLOCK_IS_HELD;
+	bool rests = block->state == BLOCK_IS_REST;
 	bool hold = touch->io->write.may_hold && !block->failed &&
 		    hold_touch(block, touch);
 
 	if (hold) {
-		if (!bitmap_full(block->kept,
+		if (!bitmap_full(block->held_map,
 				 align_block_sectors(&at->geometry))) {
 			if (!rests)
 				turn_rest(block);
@@ -268,7 +268,7 @@ static bool block_waits_for_quiet(struct align_block *block)
 
 	if (!quiet_is_over(quiet, i)) {
 		area->quiesces = quiet_end(quiet, i);
-		blocks_rest_later(at);
+		blocks_calm_later(at);
 	}
 	if (area->quiesces)
 		list_add_tail(&block->list, &area->blocks);
@@ -303,7 +303,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		case TOUCH_MAY_REST:
 			if (block->state == BLOCK_IS_CACHED)
 				block_leave_cache(block);
-			return block_join_quiet(block, touch, started);
+			return block_join_free(block, touch, started);
 		case TOUCH_JOINS:
 			block_take_touch(block, touch);
 			if (block_is_whole(block))
@@ -333,7 +333,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	block_lets_pass(block);
 	block->blockers = ranges + block_waits_for_quiet(block);
 	if (!block->blockers)
-		return block_join_quiet(block, touch, started);
+		return block_join_free(block, touch, started);
 	block_take_touch(block, touch);
 	block->state = BLOCK_IS_WAIT;
 	return TOUCH_TAKEN;
@@ -346,7 +346,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 static enum range_step range_step(const struct align_block *block,
 				  enum req_op op, bool seen)
 {
-	bool rests = block->state == BLOCK_IS_HELD ||
+	bool rests = block->state == BLOCK_IS_REST ||
 		     block->state == BLOCK_IS_WAIT;
 	struct block_facts facts = {
 		.state = block->state,
@@ -483,14 +483,14 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 		case RANGE_WAITS:
 			block->waiting++;
 			range_wait(io, block);
-			if (block->state == BLOCK_IS_HELD)
+			if (block->state == BLOCK_IS_REST)
 				hold_hurry(block);
 			break;
 		case RANGE_EVICTS:
 			block_remove(block);
 			break;
 		case RANGE_PASSES:
-			if (block->state == BLOCK_IS_HELD)
+			if (block->state == BLOCK_IS_REST)
 				hold_leave(block);
 			block->state = BLOCK_IS_WAIT;
 			block_note_over(block);

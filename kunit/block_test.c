@@ -282,7 +282,7 @@ static void turns_keep_the_contract(struct kunit *test)
 
 /**
  * struct held - a held block, and its fate
- * @kept: sectors of the buffer with acknowledged touches
+ * @held_map: sectors of the buffer with acknowledged touches
  * @touches: number of held touches; 0 once they are settled
  * @valid: the buffer has the content that a read would return
  * @cached: @valid at the begin of the turn that is booked
@@ -295,7 +295,7 @@ static void turns_keep_the_contract(struct kunit *test)
  * @came: number of touches that arrived
  */
 struct held {
-	unsigned int kept;
+	unsigned int held_map;
 	unsigned int touches;
 	bool valid;
 	bool cached;
@@ -313,7 +313,7 @@ static void held_settle(struct held *h, enum rmw_how first, enum rmw_how later)
 	h->booked[first]++;
 	h->booked[later] += h->touches - 1;
 	h->touches = 0;
-	h->kept = 0;
+	h->held_map = 0;
 }
 
 /* Return up to @most of the sectors of a block, at random. */
@@ -333,14 +333,14 @@ static void held_begin(struct held *h, struct rnd_state *rnd)
 
 	memset(h, 0, sizeof(*h));
 	h->valid = prandom_u32_state(rnd) & 1;
-	while (!h->kept)
-		h->kept = some_sectors(rnd, TURN_SECTORS);
+	while (!h->held_map)
+		h->held_map = some_sectors(rnd, TURN_SECTORS);
 	/* two held touches may cover the same sectors */
-	h->touches = nr_touches(h->kept) + (prandom_u32_state(rnd) & 1);
+	h->touches = nr_touches(h->held_map) + (prandom_u32_state(rnd) & 1);
 	h->came = h->touches;
 	for (s = 0; s < TURN_SECTORS; s++) {
 		h->disk[s] = OLD;
-		h->buffer[s] = h->kept & BIT(s) ? ACKED :
+		h->buffer[s] = h->held_map & BIT(s) ? ACKED :
 			       h->valid ? OLD : GARBAGE;
 	}
 }
@@ -350,8 +350,8 @@ static void held_range(struct held *h, unsigned int sectors)
 {
 	turn_patch(h->disk, sectors);
 	h->valid = false;
-	h->kept &= ~sectors;
-	if (!h->kept)
+	h->held_map &= ~sectors;
+	if (!h->held_map)
 		held_settle(h, RMW_SUPERSEDED, RMW_SUPERSEDED);
 }
 
@@ -360,7 +360,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 		      bool read_fails, bool write_fails)
 {
 	unsigned int joined = nr_touches(before);
-	unsigned int covered = h->kept | before;
+	unsigned int covered = h->held_map | before;
 	enum rmw_how first, later;
 	enum block_step step;
 	int s;
@@ -379,7 +379,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 		h->reads += !read_fails;
 		/* read elsewhere; held sectors stay unmodified */
 		for (s = 0; s < TURN_SECTORS && !read_fails; s++)
-			if (!(h->kept & BIT(s)))
+			if (!(h->held_map & BIT(s)))
 				h->buffer[s] = h->disk[s];
 		step = block_step_after_read(read_fails, covered == TURN_FULL);
 	}
@@ -405,19 +405,19 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 
 /* Check the contract at the end of a turn; @new: sectors ever written. */
 static void held_check(struct kunit *test, const struct held *h,
-		       unsigned int kept, unsigned int new)
+		       unsigned int held_map, unsigned int new)
 {
 	unsigned int sum = 0;
 	int i;
 
 	for (i = 0; i < TURN_SECTORS; i++) {
-		enum content seen = h->kept & BIT(i) ? h->buffer[i] : h->disk[i];
+		enum content seen = h->held_map & BIT(i) ? h->buffer[i] : h->disk[i];
 
 		/* a read returns all acknowledged content */
-		if (kept & BIT(i))
+		if (held_map & BIT(i))
 			KUNIT_ASSERT_GE(test, seen, ACKED);
 		/* and nothing that was never written */
-		if (!((kept | new) & BIT(i)))
+		if (!((held_map | new) & BIT(i)))
 			KUNIT_ASSERT_EQ(test, seen, OLD);
 		KUNIT_ASSERT_NE(test, h->disk[i], GARBAGE);
 		/* a second turn may write the buffer with no read before */
@@ -443,11 +443,11 @@ static void held_data_survives_failed_turns(struct kunit *test)
 
 	prandom_seed_state(&rnd, 512);
 	for (round = 0; round < HELD_ROUNDS; round++) {
-		unsigned int kept, overwritten = 0, new = 0, turn;
+		unsigned int held_map, overwritten = 0, new = 0, turn;
 		struct held h;
 
 		held_begin(&h, &rnd);
-		kept = h.kept;
+		held_map = h.held_map;
 		for (turn = 1; h.touches; turn++) {
 			u32 ways = prandom_u32_state(&rnd);
 			unsigned int before = some_sectors(&rnd, 3);
@@ -459,7 +459,7 @@ static void held_data_survives_failed_turns(struct kunit *test)
 				new |= range;
 				overwritten |= range;
 				held_range(&h, range);
-				held_check(test, &h, kept, new);
+				held_check(test, &h, held_map, new);
 				if (!h.touches)
 					break;
 			}
@@ -467,11 +467,11 @@ static void held_data_survives_failed_turns(struct kunit *test)
 			held_turn(&h, before, during,
 				  turn < HELD_TURNS && ways & 1,
 				  turn < HELD_TURNS && ways & 2);
-			held_check(test, &h, kept, new);
+			held_check(test, &h, held_map, new);
 		}
 		/* and then has all content, the newest on top */
 		for (i = 0; i < TURN_SECTORS; i++) {
-			if (kept & BIT(i))
+			if (held_map & BIT(i))
 				KUNIT_ASSERT_GE(test, h.disk[i], ACKED);
 			if (overwritten & BIT(i))
 				KUNIT_ASSERT_EQ(test, h.disk[i], NEW);
@@ -629,9 +629,9 @@ static void check_range_step(struct kunit *test, struct block_facts b)
 		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
 	if (b.state == BLOCK_IS_WAIT && (b.touches || b.waiting))
 		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
-	if (b.state == BLOCK_IS_HELD && (b.failed || !b.over))
+	if (b.state == BLOCK_IS_REST && (b.failed || !b.over))
 		KUNIT_EXPECT_EQ(test, step, RANGE_PASSES);
-	if (b.state == BLOCK_IS_HELD && b.over && !b.failed)
+	if (b.state == BLOCK_IS_REST && b.over && !b.failed)
 		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
 	/* What comes first, or is over, never lets more pass. */
 	if (step == RANGE_PASSES && b.state == BLOCK_IS_WAIT)
@@ -669,7 +669,7 @@ static void touches_keep_the_order(struct kunit *test)
 	unsigned int state;
 
 	for (state = 0; state < BLOCK_STATES; state++) {
-		bool rests = state == BLOCK_IS_HELD || state == BLOCK_IS_CACHED;
+		bool rests = state == BLOCK_IS_REST || state == BLOCK_IS_CACHED;
 		bool sent = state == BLOCK_IS_WRITE || state == BLOCK_IS_PASS;
 
 		KUNIT_EXPECT_EQ(test, block_touch_step(state, false),

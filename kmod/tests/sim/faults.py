@@ -29,8 +29,8 @@ FAULTS = {
                               "\t\t\t\tbuffer_copy_touch(at, block->vecs, touch);\n\t\t\t\tblock_take_touch(block, touch);\n"
                               "\t\t\t\treturn TOUCH_TAKEN;\n\t\t\t}\n\t\t\tblock_let_wait")],
     "read-not-pinned": [("target.c", "return overlay_map_read(io);", "return DM_MAPIO_REMAPPED;")],
-    "pin-not-kept": [("overlay.c", "bitmap_copy(pin->kept, block_for_reads(block),\n\t\t\t    ALIGN_MAX_BLOCK_SECTORS);",
-                      "bitmap_fill(pin->kept, ALIGN_MAX_BLOCK_SECTORS);")],
+    "pin-not-kept": [("overlay.c", "bitmap_copy(pin->held_map, block_for_reads(block),\n\t\t\t    ALIGN_MAX_BLOCK_SECTORS);",
+                      "bitmap_fill(pin->held_map, ALIGN_MAX_BLOCK_SECTORS);")],
     "read-into-held": [("run.c", "return block->held || smp_load_acquire", "return smp_load_acquire")],
     "merge-overwrites-kept": [("buffer.c", "for_each_clear_bit(sector, kept, align_block_sectors(&at->geometry)) {",
                                "for (sector = 0; sector < align_block_sectors(&at->geometry); sector++) {")],
@@ -48,7 +48,7 @@ FAULTS = {
     "fua-held": [("held.c", "!(bio->bi_opf & REQ_FUA) && ", "")],
     "ledger-twice": [("account.c", "\t\tif (touch_is_held(&io->write.touch[i]))\n\t\t\tcontinue;\n", "")],
     "ledger-not-superseded": [("held.c", "hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);", "hold_end(block);")],
-    "overwritten-keeps-bytes": [("held.c", "\tbitmap_clear(block->kept, from, to - from);\n", "")],
+    "overwritten-keeps-bytes": [("held.c", "\tbitmap_clear(block->held_map, from, to - from);\n", "")],
     "waiter-not-woken": [("held.c", "\twaiters_settle(&held->waiters, block->seq);\n\thold_end_waiters(at);\n",
                           "\twaiters_settle(&held->waiters, block->seq);\n")],
     "waiter-of-failed-not-woken": [("held.c", "\twaiters_fail(&held->waiters, block->seq);\n\thold_end_waiters(at);\n",
@@ -136,8 +136,8 @@ FAULTS = {
                          "\treturn align_is_whole")],
     "delay-without-timer": [("delay.c", "\t\tif (delay->nr == delay->over)\n", "\t\tif (!delay->nr)\n")],
     "delay-over-too-many": [("delay.c", "\t\tdelay->over = min(delay->over, delay->nr);\n", "")],
-    "quiet-stays-busy-behind-evict": [("block.c", "\tif (areas_rest(at, 0) < MAX_JIFFY_OFFSET)\n"
-                                        "\t\tblocks_rest_later(at);\n", "")],
+    "quiet-stays-busy-behind-evict": [("block.c", "\tif (areas_calm(at, 0) < MAX_JIFFY_OFFSET)\n"
+                                        "\t\tblocks_calm_later(at);\n", "")],
     "quiet-not-awaited": [("turn.c", "\tif (area->quiesces)\n\t\tlist_add_tail(&block->list, &area->blocks);\n"
                            "\treturn area->quiesces;\n", "\tarea->quiesces = false;\n\treturn false;\n")],
     "quiet-taken-back-unseen": [("write.c", "\tif (left)\n\t\tblocks_end_quiet(at, area);\n", "")],
@@ -217,8 +217,8 @@ SCENES = {
     "memory": ("run.c", "\t\t\trun->spare += at->geometry.physical;\n", "\t\t\trun->spare = at->geometry.physical;\n"),
     "delay": ("delay.c", "#define DELAY_US\t300", "#define DELAY_US\t30"),
     "plugs": ("start.c", "\t\tplug->nr = 0;\n", "\t\tplug->nr = 1;\n"),
-    "over held": ("held.c", "\tbitmap_clear(block->kept, from, to - from);\n",
-                  "\tbitmap_zero(block->kept, ALIGN_MAX_BLOCK_SECTORS);\n"),
+    "over held": ("held.c", "\tbitmap_clear(block->held_map, from, to - from);\n",
+                  "\tbitmap_zero(block->held_map, ALIGN_MAX_BLOCK_SECTORS);\n"),
     "reads": ("overlay.c", "if (sectors < stop - start)", "if (sectors <= stop - start)"),
     "degraded": ("held.c", "\theld->said_degraded = nr;\n", ""),
     "retries": ("drain.c", "\t\tleft = hold_left_of(block, HOLD_RETRY_MS);", "\t\tleft = msecs_to_jiffies(HOLD_RETRY_MS);"),
@@ -227,9 +227,9 @@ SCENES = {
                    "\t\tif (touch->io)\n\t\t\tledger_add"),
     "suspends": ("fixing.c", "void fixing_presuspend_undo(struct dm_target *ti)\n{\n\thold_thaw(ti->private);\n",
                  "void fixing_presuspend_undo(struct dm_target *ti)\n{\n"),
-    "slow suspend": ("settle.c", "\twhile (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_quiet",
-                     "\tif (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_quiet"),
-    "forgotten": ("block.c", "\t\tif (block->state == BLOCK_IS_HELD)\n\t\t\tblock->valid = false;\n", ""),
+    "slow suspend": ("settle.c", "\twhile (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_at_rest",
+                     "\tif (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_at_rest"),
+    "forgotten": ("block.c", "\t\tif (block->state == BLOCK_IS_REST)\n\t\t\tblock->valid = false;\n", ""),
     "gate": ("gate.c", "\tif (ret)\n\t\tgate->given_up = true;\n\treturn ret;\n", "\treturn 0;\n"),
     "nowait": ("turn.c", "\t\t\tif (!left-- ||\n\t\t\t    range_step(block, op, false) == RANGE_WAITS)\n",
                "\t\t\tif (!left--)\n"),
@@ -274,7 +274,7 @@ SCENES = {
                   "\tarea_let_go_on(at, index);\n"),
     "polled": ("fixing.c", "\tbio_clear_polled(bio);\n", ""),
     "withdrawn": ("held.c", "\twhile (waiters_end(&held->waiters, WAITERS_BATCH)) {\n", "\twhile (false) {\n"),
-    "patched": ("run.c", "\tif (!block->patched)\n\t\tbitmap_copy(block->covered, block->kept,\n"
+    "patched": ("run.c", "\tif (!block->patched)\n\t\tbitmap_copy(block->covered, block->held_map,\n"
                 "\t\t\t    ALIGN_MAX_BLOCK_SECTORS);\n", ""),
     "two regions": ("order.c", "\t\t\ti = shard_next(&span, i);\n\t\t\tio->write.wait_shard = i;\n",
                     "\t\t\ti = ALIGN_SHARDS;\n"),

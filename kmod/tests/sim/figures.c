@@ -237,16 +237,16 @@ static void check_held(const struct align_target *at)
 			nr++;
 			failed += block->failed;
 			if (!block->held ||
-			    bitmap_empty(block->kept, ALIGN_MAX_BLOCK_SECTORS))
+			    bitmap_empty(block->held_map, ALIGN_MAX_BLOCK_SECTORS))
 				machine_fail("block %llu has %u held touches, and %u sectors of them",
 					     block->number, block->held,
-					     bitmap_weight(block->kept,
+					     bitmap_weight(block->held_map,
 							   ALIGN_MAX_BLOCK_SECTORS));
-			bytes += bitmap_weight(block->kept,
+			bytes += bitmap_weight(block->held_map,
 					       ALIGN_MAX_BLOCK_SECTORS) *
 				 SECTOR_SIZE;
 		}
-		resting += size(&shard->held) + length(&shard->urgent);
+		resting += size(&shard->resting) + length(&shard->urgent);
 		idle += size(&shard->failed);
 		/* One that is out of the tree may be in memory for a read's end. */
 		if (at->mode == ALIGN_REPORT && shard->tree.rb_node)

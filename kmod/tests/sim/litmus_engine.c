@@ -59,7 +59,7 @@ static void holder_begin(struct holder *holder, bool failed)
 	spin_lock_init(&shard->lock);
 	INIT_LIST_HEAD(&block->list);
 	INIT_LIST_HEAD(&block->by_age);
-	resting = failed ? &shard->failed : &shard->held;
+	resting = failed ? &shard->failed : &shard->resting;
 	rb_link_node(&block->rest, NULL, &resting->rb_root.rb_node);
 	rb_insert_color_cached(&block->rest, resting, true);
 	held->nr = 2;
@@ -174,7 +174,7 @@ static void end_block(void)
 
 static void look_beside_end(void)
 {
-	R(1, 0) = hold_is_quiet(&ends.at.engine.held);
+	R(1, 0) = hold_is_at_rest(&ends.at.engine.held);
 }
 
 /* A block that rested was written, which failed, while the other one is in flight. */
@@ -192,7 +192,7 @@ static void fail_block(void)
 
 static void look_beside_failure(void)
 {
-	R(1, 0) = hold_is_quiet(&fails.at.engine.held);
+	R(1, 0) = hold_is_at_rest(&fails.at.engine.held);
 }
 
 static bool quiet_in_flight(void)

@@ -79,7 +79,7 @@ static bool shard_rests(const struct align_shard *shard)
 		enum block_state state =
 			rb_entry(node, struct align_block, rb)->state;
 
-		if (state != BLOCK_IS_CACHED && state != BLOCK_IS_HELD)
+		if (state != BLOCK_IS_CACHED && state != BLOCK_IS_REST)
 			return false;
 	}
 	return true;

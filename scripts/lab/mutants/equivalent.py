@@ -17,7 +17,7 @@ EQUIVALENT: dict[str, str] = {
         "it is called behind block->waiting++, so that is never 0",
     "spare.c: spare_has_room: has = spare->runs < SPARE_MAX_RUNS; => has = spare->runs != SPARE_MAX_RUNS;":
         "spare_get() lets runs never be more than SPARE_MAX_RUNS",
-    "drain.c: hold_first: block = block_rests_first(&shard->held); => ;":
+    "drain.c: hold_first: block = block_rests_first(&shard->resting); => ;":
         "DRAIN_OLDEST takes the block: what is awaited is over, too, as hold_is_over() has it",
     "settle.c: hold_exit: hold_freeze(at); hold_drop_all(at); => hold_drop_all(at); hold_freeze(at);":
         "a live table was frozen by its suspend, and stays so; one that never lived holds nothing",
