@@ -40,7 +40,7 @@
 #define CACHE_ENTRIES_MAX 64
 
 /* A cache run: dirty bytes without a gap.  Its end blocks may be partial. */
-struct run {
+struct cache_run {
 	uint64_t start, end;
 	unsigned int joins;
 	unsigned int touches;	/* not yet counted as read for or saved */
@@ -91,9 +91,9 @@ struct hdd {
 	uint64_t ahead_end;		/* where look-ahead stops */
 	int64_t ahead_busy;		/* until then it serves a read */
 
-	struct run pool[CACHE_ENTRIES_MAX];	/* runs that wait */
+	struct cache_run pool[CACHE_ENTRIES_MAX];	/* runs that wait */
 	unsigned int waiting;
-	struct run batch[CACHE_ENTRIES_MAX];	/* being written, in order */
+	struct cache_run batch[CACHE_ENTRIES_MAX];	/* being written, in order */
 	unsigned int writing;
 
 	TAILQ_HEAD(, queued) queue;	/* in order of arrival */

@@ -10,12 +10,12 @@
 
 /* ---- runs ---- */
 
-static uint64_t first_block(const struct hdd *h, const struct run *r)
+static uint64_t first_block(const struct hdd *h, const struct cache_run *r)
 {
 	return block_floor(r->start, h->physical);
 }
 
-static uint64_t last_block(const struct hdd *h, const struct run *r)
+static uint64_t last_block(const struct hdd *h, const struct cache_run *r)
 {
 	return block_floor(r->end - 1, h->physical);
 }
@@ -26,7 +26,7 @@ static bool block_in(uint64_t block, uint64_t start, uint64_t end, uint32_t size
 }
 
 /* Check whether the bytes lie in a block that the run has only in part. */
-static bool meets_partial(const struct hdd *h, const struct run *r,
+static bool meets_partial(const struct hdd *h, const struct cache_run *r,
 			  uint64_t start, uint64_t end)
 {
 	uint32_t size = h->physical;
@@ -50,7 +50,7 @@ static unsigned int partial_runs(const struct hdd *h)
 	return n;
 }
 
-static struct run *find_stream(struct hdd *h)
+static struct cache_run *find_stream(struct hdd *h)
 {
 	for (unsigned int i = 0; i < h->waiting; i++) {
 		if (h->pool[i].stream)
@@ -59,20 +59,20 @@ static struct run *find_stream(struct hdd *h)
 	return NULL;
 }
 
-static const struct run *stream_of(const struct hdd *h)
+static const struct cache_run *stream_of(const struct hdd *h)
 {
 	return find_stream((struct hdd *)h);
 }
 
 /* Return how far a stream may be written: its last block is held back. */
-static uint64_t stream_limit(const struct hdd *h, const struct run *r)
+static uint64_t stream_limit(const struct hdd *h, const struct cache_run *r)
 {
 	uint64_t limit = last_block(h, r);
 
 	return limit > r->start ? limit : r->start;
 }
 
-static void remove_run(struct hdd *h, struct run *r)
+static void remove_run(struct hdd *h, struct cache_run *r)
 {
 	*r = h->pool[--h->waiting];
 }
@@ -108,7 +108,7 @@ void hdd_forget_counts(struct hdd *h)
 }
 
 /* Count @reads of the run's touches as RMWs, the others as saved. */
-static void count_run(struct hdd *h, struct run *r, unsigned int reads)
+static void count_run(struct hdd *h, struct cache_run *r, unsigned int reads)
 {
 	if (!r->counted)
 		return;
@@ -132,7 +132,7 @@ static bool block_known(struct hdd *h, uint64_t block)
 }
 
 /* Find the blocks to be read before the run can be written.  Return 0 to 2. */
-static unsigned int blocks_to_read(struct hdd *h, const struct run *r,
+static unsigned int blocks_to_read(struct hdd *h, const struct cache_run *r,
 				   uint64_t blocks[2])
 {
 	uint64_t first = first_block(h, r);
@@ -170,7 +170,7 @@ static void pass_over(struct hdd *h, struct plan *p, uint64_t start,
 static void plan_writes(struct hdd *h, struct plan *p, bool anew)
 {
 	for (unsigned int i = 0; i < h->writing; i++) {
-		const struct run *r = &h->batch[i];
+		const struct cache_run *r = &h->batch[i];
 
 		pass_over(h, p, first_block(h, r),
 			  last_block(h, r) + h->physical, true, anew && i == 0);
@@ -217,7 +217,7 @@ static bool plan_reads(struct hdd *h, struct plan *p)
 
 static int by_start(const void *a, const void *b)
 {
-	const struct run *x = a, *y = b;
+	const struct cache_run *x = a, *y = b;
 
 	return x->start < y->start ? -1 : x->start > y->start;
 }
@@ -225,7 +225,7 @@ static int by_start(const void *a, const void *b)
 /* Move the waiting runs into the batch, in the order of a sweep from @pos. */
 static void take_batch(struct hdd *h, uint64_t pos)
 {
-	struct run sorted[CACHE_ENTRIES_MAX];
+	struct cache_run sorted[CACHE_ENTRIES_MAX];
 	unsigned int n = 0, kept = 0, first = 0;
 
 	for (unsigned int i = 0; i < h->waiting; i++) {
@@ -262,7 +262,7 @@ static void write_batch(struct hdd *h, int64_t now)
 	h->pos = with.pos;
 }
 
-static void write_stream(struct hdd *h, struct run *r, int64_t now)
+static void write_stream(struct hdd *h, struct cache_run *r, int64_t now)
 {
 	struct plan p = { .time = now, .pos = h->target };
 	uint64_t first = first_block(h, r);
@@ -295,7 +295,7 @@ int64_t next_work(const struct hdd *h)
 	int64_t earliest = NEVER;
 
 	for (unsigned int i = 0; i < h->waiting; i++) {
-		const struct run *r = &h->pool[i];
+		const struct cache_run *r = &h->pool[i];
 		int64_t at = r->changed;
 
 		if (r->stream && stream_limit(h, r) == r->start)
@@ -309,7 +309,7 @@ int64_t next_work(const struct hdd *h)
 /* End the stream: its last block is no longer held back, joins are limited. */
 static void seal_stream(struct hdd *h, int64_t now)
 {
-	struct run *r = find_stream(h);
+	struct cache_run *r = find_stream(h);
 	uint64_t whole;
 
 	if (!r)
@@ -345,8 +345,8 @@ static void seal_stream(struct hdd *h, int64_t now)
 /* Seek to the next run in the direction of the sweep, or else to the first. */
 void start_seek(struct hdd *h, int64_t now)
 {
-	const struct run *r = stream_of(h);
-	const struct run *next = NULL;
+	const struct cache_run *r = stream_of(h);
+	const struct cache_run *next = NULL;
 
 	if (r && stream_limit(h, r) == r->start &&
 	    now >= r->changed + h->profile->hold_back_ms * INT64_C(1000000))
@@ -373,7 +373,7 @@ void start_seek(struct hdd *h, int64_t now)
 void start_writing(struct hdd *h)
 {
 	int64_t now = h->until;
-	struct run *stream = find_stream(h);
+	struct cache_run *stream = find_stream(h);
 
 	head_worked(h, h->since, now);
 	if (stream && h->waiting == 1) {
@@ -460,7 +460,7 @@ static bool replaces_last(const struct hdd *h, uint64_t start, uint64_t end)
 	    end > h->last_end)
 		return false;
 	for (unsigned int i = 0; i < h->waiting; i++) {
-		const struct run *r = &h->pool[i];
+		const struct cache_run *r = &h->pool[i];
 
 		if (r->end == h->last_end)
 			return start >= r->start &&
@@ -469,8 +469,8 @@ static bool replaces_last(const struct hdd *h, uint64_t start, uint64_t end)
 	return false;
 }
 
-static bool may_join(const struct hdd *h, const struct run *r, uint64_t start,
-		     uint64_t end, bool follows)
+static bool may_join(const struct hdd *h, const struct cache_run *r,
+		     uint64_t start, uint64_t end, bool follows)
 {
 	bool inside = start >= r->start && end <= r->end;
 
@@ -497,12 +497,12 @@ static bool locked(const struct hdd *h, uint64_t start, uint64_t end,
 }
 
 /* Merge the run with all runs that it now meets, as far as joins allow. */
-static struct run *merge_neighbours(struct hdd *h, struct run *r)
+static struct cache_run *merge_neighbours(struct hdd *h, struct cache_run *r)
 {
 	unsigned int i = 0;
 
 	while (i < h->waiting) {
-		struct run *o = &h->pool[i];
+		struct cache_run *o = &h->pool[i];
 
 		if (o == r || o->stream || r->stream || o->start > r->end ||
 		    o->end < r->start ||
@@ -521,11 +521,11 @@ static struct run *merge_neighbours(struct hdd *h, struct run *r)
 	return r;
 }
 
-static struct run *join_run(struct hdd *h, uint64_t start, uint64_t end,
-			    bool follows)
+static struct cache_run *join_run(struct hdd *h, uint64_t start, uint64_t end,
+				  bool follows)
 {
 	for (unsigned int i = 0; i < h->waiting; i++) {
-		struct run *r = &h->pool[i];
+		struct cache_run *r = &h->pool[i];
 
 		if (!may_join(h, r, start, end, follows))
 			continue;
@@ -546,7 +546,7 @@ static struct run *join_run(struct hdd *h, uint64_t start, uint64_t end,
 static bool take_in(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		    unsigned int touches, bool follows)
 {
-	struct run *r;
+	struct cache_run *r;
 
 	if (locked(h, start, end, follows))
 		return false;
@@ -558,7 +558,7 @@ static bool take_in(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		    partial_runs(h) >= h->profile->cache_partial)
 			return false;
 		r = &h->pool[h->waiting++];
-		*r = (struct run){ .start = start, .end = end,
+		*r = (struct cache_run){ .start = start, .end = end,
 				   .stream = follows };
 	}
 	r->touches += touches;

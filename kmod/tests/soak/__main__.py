@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Rounds in a guest, from one seed on, until the time is up or one fails: `python -m soak --first SEED ...`, called by
+Rounds in a machine, from one seed on, until the time is up or one fails: `python -m soak --first SEED ...`, called by
 lab.proof.soak. The results file gets a JSON line when a round begins and another when it has ended.
 """
 
@@ -18,12 +18,12 @@ from rig.rig import Rig
 from .plan import derive
 from .round import carry_out
 
-# A round takes seconds; the rest is for slow guests.
+# A round takes seconds; the rest is for slow machines.
 STUCK = 240
 
 
 class Watchdog:
-    """Ends a guest in which a round hangs; a thread, as a process stuck in the kernel gets no signal."""
+    """Ends a machine in which a round hangs; a thread, as a process stuck in the kernel gets no signal."""
 
     def __init__(self, tell):
         self._tell = tell

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One round: carries out a plan in a guest, and checks the result. Raises AssertionError or OSError."""
+"""One round: carries out a plan in a machine, and checks the result. Raises AssertionError or OSError."""
 
 import contextlib
 import itertools

@@ -31,11 +31,11 @@ from rich.console import Console
 from align_reports import folder, output
 from align_reports.output import clock
 
-from ..demo.plan import patience
+from ..demo.schedule import patience
 from ..linux import kernels, modules, peer
 from ..machines import drives, remote, vm
 from ..paths import OUT
-from . import checks, duel, idle, open_loop, overhead, plan, rates, recording, report, trace
+from . import checks, duel, idle, open_loop, overhead, rates, recording, report, schedule, trace
 from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, Row, figures
 from .noise import Usage, host_load
 from .record import Record
@@ -255,7 +255,7 @@ class Bench:
         """Trace a few writes of every run behind an unmet figure, and write the requests to files."""
         unmet = {figure.row for figure in figures(self.record, self._given.rows)
                  if figure.verdict == NOT_MET}
-        steps = plan.steps([need for row in unmet for need in ROWS[row].needs], 0, True,
+        steps = schedule.steps([need for row in unmet for need in ROWS[row].needs], 0, True,
                            trace.COUNT)
         for on in dict.fromkeys(step.drive.name for step in steps):
             mine = [step for step in steps if step.drive.name == on]
@@ -268,7 +268,7 @@ class Bench:
             except (remote.GuestError, OSError) as error:
                 self.findings.append(f"{on}, trace: {error}")
 
-    def repetition(self, repeat: int, steps: list[plan.Step], progress: plan.Progress) -> None:
+    def repetition(self, repeat: int, steps: list[schedule.Step], progress: schedule.Progress) -> None:
         """Make every run once, with a guest and a new drive for each kind of drive."""
         for on in dict.fromkeys(step.drive.name for step in steps):
             mine = [step for step in steps if step.drive.name == on]
@@ -281,10 +281,10 @@ class Bench:
                 self.say(self.findings[-1])
 
     @contextlib.contextmanager
-    def _on_drive(self, steps: list[plan.Step]) -> Iterator[tuple[Runner, remote.Guest]]:
+    def _on_drive(self, steps: list[schedule.Step]) -> Iterator[tuple[Runner, remote.Guest]]:
         """Start a new drive and a guest for steps on this drive."""
         drive = steps[0].drive
-        limit = patience(sum(step.estimate_s for step in steps) + plan.BOOT_S)
+        limit = patience(sum(step.estimate_s for step in steps) + schedule.BOOT_S)
         with drives.serve({drive.name: drive.server}, self._log) as served:
             only = served[drive.name]
             with remote.boot(self._log, timeout=limit, name=self._name(drive.name), series=self._series,
@@ -294,8 +294,8 @@ class Bench:
                 self.record.queues[drive.name] = runner.set_up(self._modules)
                 yield runner, here
 
-    def _make(self, runner: Runner, here: remote.Guest, step: plan.Step,
-              progress: plan.Progress) -> None:
+    def _make(self, runner: Runner, here: remote.Guest, step: schedule.Step,
+              progress: schedule.Progress) -> None:
         began = time.monotonic()
         with self._console.status(f"{step.title}: {step.count} \u00d7 {step.case.summary}; "
                                   f"about {clock(progress.eta_s)} left"):
@@ -321,9 +321,9 @@ class Bench:
         self.build()
         rows = [ROWS[name] for name in self._given.rows]
         needs = [need for row in rows for need in row.needs]
-        rounds = [plan.steps(needs, repeat, self._given.quick)
+        rounds = [schedule.steps(needs, repeat, self._given.quick)
                   for repeat in range(self._given.repeat)] if needs else []
-        progress = plan.Progress(step for steps in rounds for step in steps)
+        progress = schedule.Progress(step for steps in rounds for step in steps)
         if rounds:
             self.say(f"{sum(map(len, rounds))} runs, about {clock(progress.eta_s)}")
         host = Usage.of_host()

@@ -19,8 +19,8 @@ from align_reports.table import size_name
 from . import duel, idle, overhead, rates, recording
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
-from .plan import Need, table_needs
 from .record import Record, Run, Series
+from .schedule import Need, table_needs
 
 MET, NOT_MET, VOID, MISSING = "met", "NOT MET", "void", "not measured"
 

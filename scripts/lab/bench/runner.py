@@ -10,15 +10,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..demo.plan import patience
 from ..demo.runner import COLD_READS
+from ..demo.schedule import patience
 from ..machines.drives import Served
 from ..machines.remote import Guest
 from . import trace
 from .arms import MODES, SECTOR, joined, table
 from .noise import Usage, host_load
-from .plan import Step
 from .record import Run
+from .schedule import Step
 
 NAME = "bench"
 JOINED = "drive"

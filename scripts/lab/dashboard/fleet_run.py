@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..demo.plan import patience
+from ..demo.schedule import patience
 from ..linux import kernels
 from ..machines import drives, remote
 from ..pace import Limit

@@ -31,8 +31,9 @@ from align_reports.verify.verdict import verdicts
 from ..linux import kernels, modules
 from ..machines import drives, remote, vm
 from ..paths import OUT
-from . import checks, plan
+from . import checks
 from .runner import MAX_BLOCKS, Arm, Runner
+from .schedule import MODES_ON, Schedule, patience
 from .workloads import WORKLOADS
 
 FINE, FINDINGS, BROKEN = 0, 1, 2
@@ -68,10 +69,10 @@ def servers(profiles: tuple[str, ...]) -> dict[tuple[str, str], drives.Server]:
     """Return a drive for each profile and mode, in the guest's order of names."""
     return {(profile, mode): drives.Server(size=DRIVE_SIZE, profile=profile,
                                            cache=WRITE_CACHE[profile])
-            for profile in profiles for mode in plan.MODES[profile]}
+            for profile in profiles for mode in MODES_ON[profile]}
 
 
-def make_runs(runner: Runner, schedule: plan.Schedule, results: Results,
+def make_runs(runner: Runner, schedule: Schedule, results: Results,
               console: Console) -> None:
     """Make every run of the schedule, with a line for each and an ETA."""
     total = len(schedule)
@@ -128,7 +129,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
     release = kernels.release(kernels.USUAL)
     console.print(f"building dm-align.ko for {release}", highlight=False)
     built, _ = modules.build_for(release)
-    schedule = plan.Schedule(given.profiles, given.repeat, None if given.full else given.budget)
+    schedule = Schedule(given.profiles, given.repeat, None if given.full else given.budget)
     results.machine.update(machine(given, release, accelerator))
     # Two simultaneous demos, with separate --out folders, need two machines.
     name = f"demo-{sha256(str(given.out.resolve()).encode()).hexdigest()[:8]}"
@@ -139,7 +140,7 @@ def demonstrate(given: argparse.Namespace, results: Results, console: Console) -
                       f"{output.clock(schedule.eta_s)}", highlight=False)
         arms = [Arm(profile, mode, served[f"{profile}-{mode}"], f"vd{letter}")
                 for (profile, mode), letter in zip(wanted, ascii_lowercase)]
-        with remote.boot(log, timeout=plan.patience(schedule.eta_s), name=name, series=kernels.USUAL,
+        with remote.boot(log, timeout=patience(schedule.eta_s), name=name, series=kernels.USUAL,
                         drives=[arm.drive.attached() for arm in arms]) as here:
             runner = Runner(here, alignctl, arms)
             runner.set_up(built / "dm-align.ko")

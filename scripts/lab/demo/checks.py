@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from align_reports.checks import check_below, check_data, check_drive, check_ledger
 from align_reports.results import Results, Run
 
-from .plan import MODES
+from .schedule import MODES_ON
 from .workloads import BY_NAME
 
 
@@ -35,7 +35,7 @@ def check_complete(results: Results, profiles: tuple[str, ...], workloads: tuple
     """Check that every run was made: a missing run must not look like one that passed."""
     for profile in profiles:
         for workload in workloads:
-            for mode in MODES[profile]:
+            for mode in MODES_ON[profile]:
                 made = len(results.repetitions(profile, workload, mode))
                 if not made:
                     yield f"{profile} {workload} {mode}: did not run"

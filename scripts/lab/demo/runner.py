@@ -11,7 +11,7 @@ from align_reports.verify import experiment
 
 from ..machines.drives import Served
 from ..machines.remote import Guest
-from . import plan
+from .schedule import Step, patience
 
 # Twice the number of segments in the drive's read buffer (Documentation/drive512e.rst).
 COLD_READS = 32
@@ -64,13 +64,13 @@ class Runner:
         step = (size - far) // COLD_READS
         self._guest.read(f"/dev/{arm.disk}", [far + i * step for i in range(COLD_READS)], 4096)
 
-    def make(self, step: plan.Step) -> Run:
+    def make(self, step: Step) -> Run:
         """Make one run. Raises GuestError, or OSError of the drive, if the run cannot be made."""
         arm = self._arms[step.profile, step.mode]
         verify = experiment.Experiment(
             self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
             attach=("--max-blocks", str(MAX_BLOCKS)), control=arm.drive.control, before=lambda: self._make_cold(arm),
-            timeout=plan.patience(step.estimate_s))
+            timeout=patience(step.estimate_s))
         run = verify.make(experiment.Step(step.repetition, step.workload.name, step.mode))
         # By independent arithmetic, not alignctl's.
         return replace(run, profile=step.profile, count=step.count,

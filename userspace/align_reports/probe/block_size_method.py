@@ -11,7 +11,7 @@ from rich.table import Table
 
 from ..replays import Replays
 from ..table import NONE, duration, number
-from . import block_size, models
+from . import block_size, fits
 from .block_size import Finding, Kind, Scan, Shape
 from .found import Curve, Found, Say, Scatter, Task
 from .kept import NotKept, keep
@@ -80,13 +80,13 @@ class BlockSize:
 
 def times(values: Sequence[float]) -> dict[str, float]:
     """Return the number of times, and their percentiles, for the document."""
-    return {"requests": len(values), **{f"p{percent}_us": models.percentile(values, percent) for percent in PERCENTILES}}
+    return {"requests": len(values), **{f"p{percent}_us": fits.percentile(values, percent) for percent in PERCENTILES}}
 
 
 def points(scan: Scan) -> list[tuple[float, float]]:
     """Return the times by offset, or of many only the median at each offset."""
     found = [(float(offset), us) for offset, times in sorted(scan.times.items()) for us in times]
-    return found if len(found) <= MOST_POINTS else [(offset, models.percentile(times, 50))
+    return found if len(found) <= MOST_POINTS else [(offset, fits.percentile(times, 50))
                                                     for offset, times in sorted(scan.times.items())]
 
 
@@ -146,7 +146,7 @@ def table(task: Task, finding: Finding) -> Table:
         shown.add_column(heading, justify="right")
     for kind in finding.kinds or unverified(finding):
         shown.add_row(kind.name, number(kind.shape.bytes), number(len(kind.times)),
-                      *(duration(models.percentile(kind.times, percent)) for percent in PERCENTILES),
+                      *(duration(fits.percentile(kind.times, percent)) for percent in PERCENTILES),
                       between(kind.slower) if kind.slower else NONE,
                       NONE if kind.chance is None else f"{kind.chance:.0e}")
     return shown

@@ -14,7 +14,7 @@ from ..replays import Replays
 from ..table import NONE, duration, number, rate, size_name
 from ..verify.experiment import steps
 from ..verify.intervals import Interval, compare, words
-from . import depth, models
+from . import depth, fits
 from .block_size_method import BlockSize
 from .found import Curve, Found, Method, Say, Task
 from .positions import Deltas, Random, Sequential
@@ -158,28 +158,28 @@ class ChunkSize:
         enough = next(each for each in chunks if each.mb_per_s >= 0.9 * fastest.mb_per_s)
         words = [f"fastest with {size_name(fastest.bytes)}: {fastest.mb_per_s:.2f} MB/s; nine "
                  f"tenths of that from {size_name(enough.bytes)} on"]
-        drive = models.fit([(each.bytes, each.mean_us / 1000) for each in chunks]) \
+        drive = fits.fit([(each.bytes, each.mean_us / 1000) for each in chunks]) \
             if (task.depth or 1) == 1 else None
         if drive:
             access, per_s = drive
-            balanced = models.balanced_chunk(access, per_s)
+            balanced = fits.balanced_chunk(access, per_s)
             words.append(f"as if each took {access:.3g} ms to reach its place and then "
                          f"{per_s / 1e6:.4g} MB/s: with {balanced / 1000:.0f} kB both take as "
-                         f"long, {models.rate(access, balanced, per_s) / 1e6:.4g} MB/s")
+                         f"long, {fits.rate(access, balanced, per_s) / 1e6:.4g} MB/s")
         kind = "writes" if self.writes else "reads"
         table = Table(title=f"{task.device}: random {kind} by size, {task.depth or 1} in flight",
                       title_justify="left")
         for heading in ("bytes", "requests", "MB/s", "IOPS", "mean", "p99 \u2264", "model"):
             table.add_column(heading, justify="right")
         for each in chunks:
-            model = models.response_ms(0, drive[0], each.bytes, drive[1]) * 1000 if drive else None
+            model = fits.response_ms(0, drive[0], each.bytes, drive[1]) * 1000 if drive else None
             table.add_row(size_name(each.bytes), number(each.requests), f"{each.mb_per_s:.2f}",
                           rate(each.iops), duration(each.mean_us), duration(each.p99_us),
                           NONE if model is None else duration(model),
                           style="bold" if each is fastest else None)
         document = {"fastest_bytes": fastest.bytes, "nine_tenths_from_bytes": enough.bytes,
                     "model": drive and {"access_ms": drive[0], "mb_per_s": drive[1] / 1e6,
-                                        "balanced_bytes": models.balanced_chunk(*drive)},
+                                        "balanced_bytes": fits.balanced_chunk(*drive)},
                     "chunks": [asdict(each) for each in chunks]}
         return Found(words, table, document, [
             Curve("Rate", "MB/s", "bytes", [(c.bytes, c.mb_per_s) for c in chunks], fastest.bytes),

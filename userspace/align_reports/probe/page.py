@@ -14,8 +14,8 @@ from ..charts import LEFT, RIGHT, across, log_ticks, upward
 from ..page import Heading, definitions, document, panel, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import duration, number, rate, round_duration, size_name
+from .fits import percentile
 from .found import Curve, Found, Scatter
-from .models import percentile
 
 HEIGHT = 170
 COLOURS = """

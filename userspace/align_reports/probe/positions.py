@@ -15,7 +15,7 @@ from ..compare.table import interval
 from ..replays import Replays
 from ..table import NONE, duration, number, rate, size_name
 from ..verify.intervals import Interval
-from . import models, statistics
+from . import fits, statistics
 from .found import Found, Say, Scatter, Task
 from .rotation import MOST_POINTS, Read, Told, tell
 from .samples import BASE, LENGTH, Sample
@@ -115,7 +115,7 @@ class Random:
             iops = Interval(iops.mean, depth * 1e6 / mean.high, depth * 1e6 / mean.low, mean.values)
         rows: list[tuple[str, float, tuple[float, float] | None]] = [("mean", mean.mean, mean.bounds)]
         for percent in self.PERCENTS:
-            rows.append((f"p{percent}", models.percentile(times, percent),
+            rows.append((f"p{percent}", fits.percentile(times, percent),
                          statistics.percentile_interval(times, percent)))
         kind = "writes" if self.writes else "reads"
         table = Table(title=f"{task.device}: {len(times)} random {kind}, {depth} in flight", title_justify="left")
@@ -230,7 +230,7 @@ class Deltas:
             part = ordered[len(ordered) * tenth // 10:len(ordered) * (tenth + 1) // 10]
             if not part:
                 continue
-            times = [models.percentile([pair.us for pair in part], p) for p in (10, 50, 90)]
+            times = [fits.percentile([pair.us for pair in part], p) for p in (10, 50, 90)]
             rows.append({"from_bytes": part[0].distance, "to_bytes": part[-1].distance,
                          "pairs": len(part), **dict(zip(("p10_us", "p50_us", "p90_us"), times,
                                                         strict=True))})

@@ -8,7 +8,7 @@ import pytest
 from html_checks import Outline, check_layout, stands_alone
 
 from align_reports.charts import LEFT, RIGHT
-from align_reports.probe import models, page
+from align_reports.probe import fits, page
 from align_reports.probe.block_size import Block, Finding, Scan, write_kinds
 from align_reports.probe.block_size_method import MOST_POINTS, Searched
 from align_reports.probe.depth import Probe
@@ -29,7 +29,7 @@ MACHINE = {"date": "made up", "kernel": "none"}
 def chunks():
     """Make the results of a drive with an access time of 8 ms and 150 MB/s."""
     for size in chunk_sizes(512, 1 << 40):
-        us = models.response_ms(0, 8, size, 150e6) * 1000
+        us = fits.response_ms(0, 8, size, 150e6) * 1000
         yield Chunk(size, 100, 1e6 / us, size / us, us, 2 * us)
 
 

@@ -7,7 +7,7 @@ import statistics as plain
 
 import pytest
 
-from align_reports.probe import models, statistics
+from align_reports.probe import fits, statistics
 from align_reports.probe.statistics import CannotTell
 
 TURN = 8333.3
@@ -64,7 +64,7 @@ def test_what_is_uniform_passes_and_what_is_not_does_not(values, against):
 @pytest.mark.parametrize("values, p90", [([25] * 10, 25), ([5, 45] * 5, 45), ([5] * 9 + [205], 5)])
 def test_lists_of_the_same_mean_have_other_percentiles(values, p90):
     """As published: three lists of the mean 25."""
-    assert plain.fmean(values) == 25 and models.percentile(values, 90) == p90
+    assert plain.fmean(values) == 25 and fits.percentile(values, 90) == p90
 
 
 def test_an_interval_of_a_percentile_holds_it_as_often_as_it_says():
@@ -99,7 +99,7 @@ def test_a_range_bounds_the_width_that_it_came_from():
 @pytest.mark.parametrize("rpm, revolution, half", [(5400, 11.11, 5.56), (7200, 8.33, 4.17), (15000, 4.0, 2.0)])
 def test_whole_and_half_revolutions_are_found_again(rpm, revolution, half):
     """As published by speed: a read waits up to a revolution, and half of one on average."""
-    times = [1000 * value for value in uniform(5000, 3, 3 + models.revolution_ms(rpm))]
+    times = [1000 * value for value in uniform(5000, 3, 3 + fits.revolution_ms(rpm))]
     found = statistics.mechanics(times)
     assert found.revolution.low < revolution * 1000 < found.revolution.high
     assert found.study_revolution / 1000 == pytest.approx(revolution, rel=0.03)

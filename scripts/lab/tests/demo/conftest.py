@@ -4,7 +4,7 @@
 import pytest
 
 from align_reports.results import PROFILES, Results, Run
-from lab.demo.plan import MODES
+from lab.demo.schedule import MODES_ON
 from lab.demo.workloads import WORKLOADS
 
 MADE_UP_COUNT = 40
@@ -55,5 +55,5 @@ def made_up():
     pace = {"st1000dm003": 500, "hdd-nocache": 12000}
     runs = [made_up_run(profile, workload, mode, pace[profile] / (2 if mode == "pad" else 1), repetition)
             for profile in PROFILES for workload in WORKLOADS for repetition in range(1, REPETITIONS + 1)
-            for mode in MODES[profile]]
+            for mode in MODES_ON[profile]]
     return Results({"device": "emulated drives", "note": "made up by a test, not measured"}, runs)

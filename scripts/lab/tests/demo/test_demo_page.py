@@ -11,7 +11,7 @@ from align_reports.verify import page
 from align_reports.verify.table import COLUMNS
 from align_reports.verify.verdict import headline, verdicts
 from lab.demo import __main__ as demo
-from lab.demo.plan import MODES
+from lab.demo.schedule import MODES_ON
 from lab.demo.workloads import WORKLOADS
 from lab.plugins.extent import only_all
 
@@ -25,7 +25,7 @@ def test_the_page_is_verifys_with_a_table_and_pictures_for_each_drive(made_up):
     outline = Outline(text)
     assert outline.open == []
     rows = [a for tag, a in outline.tags if tag == "tr" and "class" in a]
-    assert len(rows) == len(WORKLOADS) * sum(len(MODES[profile]) for profile in PROFILES)
+    assert len(rows) == len(WORKLOADS) * sum(len(MODES_ON[profile]) for profile in PROFILES)
     drawings = [a for tag, a in outline.tags if tag == "svg"]
     untouched = sum(not workload.touches_expected(40) for workload in WORKLOADS)
     assert len(drawings) == len(PROFILES) * (5 * len(WORKLOADS) - untouched)

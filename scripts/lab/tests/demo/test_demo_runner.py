@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.demo.plan import Step
 from lab.demo.runner import Arm, Runner
+from lab.demo.schedule import Step
 from lab.demo.workloads import BY_NAME, WORKLOADS
 from lab.machines import remote_agent
 from lab.machines.remote import Guest, GuestError

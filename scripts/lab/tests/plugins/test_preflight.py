@@ -165,7 +165,7 @@ def test_a_word_that_is_no_machine_is_refused(fake_qemu):
 
 
 def test_tests_that_need_no_machine_wait_for_none(fake_qemu):
-    done = pytest_in(fake_qemu, "scripts/lab/tests/demo/test_demo_plan.py", "-n", "1")
+    done = pytest_in(fake_qemu, "scripts/lab/tests/demo/test_demo_schedule.py", "-n", "1")
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -15,7 +15,7 @@ from align_reports.verify.experiment import steps
 from .workloads import WORKLOADS, Workload
 
 # Modes of the demo by profile. No touch may be held above a drive without a volatile cache.
-MODES = {
+MODES_ON = {
     "st1000dm003": ("raw", "report", "pad", "coalesce"),
     "hdd-nocache": ("raw", "report", "pad"),
 }
@@ -78,12 +78,12 @@ def _round_down(count: float) -> int:
 def least_s(profile: str, workload: Workload, repetitions: int) -> float:
     """Return the seconds that the shortest runs of a workload take together, `repetitions` per mode."""
     return repetitions * sum(FIXED_S + FEWEST[profile] * _variable_s(profile, workload, mode)
-                             for mode in MODES[profile])
+                             for mode in MODES_ON[profile])
 
 
 def affordable(profile: str, workload: Workload, repetitions: int, budget_s: float) -> int:
     """Return the largest round count whose runs, `repetitions` per mode, fit in budget_s together."""
-    modes = MODES[profile]
+    modes = MODES_ON[profile]
     per_count = sum(_variable_s(profile, workload, mode) for mode in modes)
     count = (budget_s / repetitions - len(modes) * FIXED_S) / per_count
     return min(max(_round_down(max(count, 0)), FEWEST[profile]), workload.published_count)
@@ -122,7 +122,7 @@ class Schedule:
                 share = least[profile, workload] + max(more, 0) / len(self._todo)
                 count = affordable(profile, workload, self._repetitions, share)
             self._steps += [Step(profile, step.repetition, workload, step.mode, count) for step in
-                            steps([workload.name], list(MODES[profile]), self._repetitions)]
+                            steps([workload.name], list(MODES_ON[profile]), self._repetitions)]
 
     def __len__(self) -> int:
         return len(self._steps)

@@ -3,7 +3,7 @@
 
 import pytest
 
-from align_reports.probe import depth, models
+from align_reports.probe import depth, fits
 from align_reports.probe.depth import Probe
 from align_reports.probe.found import Task
 from align_reports.probe.methods import chunk_places, chunk_sizes, probe_options, sorted_in_windows
@@ -12,40 +12,40 @@ MB = 1_000_000
 
 
 def test_a_response_is_wait_access_and_transfer():
-    assert models.response_ms(2, 5, 500_000, 100 * MB) == pytest.approx(2 + 5 + 5)
+    assert fits.response_ms(2, 5, 500_000, 100 * MB) == pytest.approx(2 + 5 + 5)
 
 
 def test_a_balanced_chunk_gives_half_of_the_rate():
     """As published: 5 ms and 100 MB/s make 500 KB, and 50 MB/s."""
-    chunk = models.balanced_chunk(5, 100 * MB)
+    chunk = fits.balanced_chunk(5, 100 * MB)
     assert chunk == pytest.approx(500_000)
-    assert models.rate(5, chunk, 100 * MB) == pytest.approx(50 * MB)
-    assert models.rate(5, chunk / 2, 100 * MB) < 50 * MB < models.rate(5, chunk * 2, 100 * MB) < 100 * MB
+    assert fits.rate(5, chunk, 100 * MB) == pytest.approx(50 * MB)
+    assert fits.rate(5, chunk / 2, 100 * MB) < 50 * MB < fits.rate(5, chunk * 2, 100 * MB) < 100 * MB
 
 
 @pytest.mark.parametrize("rpm, revolution, half", [
     (5400, 11.11, 5.56), (7200, 8.33, 4.17), (10000, 6.0, 3.0), (15000, 4.0, 2.0)])
 def test_a_revolution_by_speed(rpm, revolution, half):
-    assert round(models.revolution_ms(rpm), 2) == revolution
-    assert round(models.half_revolution_ms(rpm), 2) == half
+    assert round(fits.revolution_ms(rpm), 2) == revolution
+    assert round(fits.half_revolution_ms(rpm), 2) == half
 
 
 @pytest.mark.parametrize("values, p90", [([25] * 10, 25), ([5, 45] * 5, 45), ([5] * 9 + [205], 5)])
 def test_the_same_mean_hides_what_percentiles_tell(values, p90):
-    assert sum(values) / len(values) == 25 and models.percentile(values, 90) == p90
+    assert sum(values) / len(values) == 25 and fits.percentile(values, 90) == p90
 
 
 @pytest.mark.parametrize("percent, value", [(0, 1), (10, 1), (10.1, 2), (50, 5), (90, 9), (99, 10), (100, 10)])
 def test_a_percentile_is_one_of_the_values(percent, value):
-    assert models.percentile([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], percent) == value
+    assert fits.percentile([10, 9, 8, 7, 6, 5, 4, 3, 2, 1], percent) == value
 
 
 def test_a_drive_is_found_again_from_its_times():
-    points = [(512 << i, models.response_ms(0, 8, 512 << i, 150 * MB)) for i in range(16)]
-    assert models.fit(points) == pytest.approx((8, 150 * MB))
+    points = [(512 << i, fits.response_ms(0, 8, 512 << i, 150 * MB)) for i in range(16)]
+    assert fits.fit(points) == pytest.approx((8, 150 * MB))
     # errors of a tenth, up and down in turn, move the result by no more
     noisy = [(size, ms * (1.1 if i % 2 else 0.9)) for i, (size, ms) in enumerate(points)]
-    access, rate = models.fit(noisy)
+    access, rate = fits.fit(noisy)
     assert access == pytest.approx(8, rel=0.1) and rate == pytest.approx(150 * MB, rel=0.1)
 
 
@@ -54,7 +54,7 @@ def test_a_drive_is_found_again_from_its_times():
     # a drive of 8 ms and 100 MB/s, but one size is split
     [(1 << 20, 18.5), (2 << 20, 29), (4 << 20, 50), (8 << 20, 240)]])
 def test_where_there_is_no_such_drive_none_is_found(points):
-    assert models.fit(points) is None
+    assert fits.fit(points) is None
 
 
 def ssd(at, channels=13, service_us=210):

@@ -3,8 +3,8 @@
 
 from align_reports import output
 from align_reports.results import PROFILES
-from lab.demo import __main__ as demo, plan
-from lab.demo.plan import MODES
+from lab.demo import __main__ as demo
+from lab.demo.schedule import FEWEST, MODES_ON, Schedule
 from lab.demo.workloads import WORKLOADS
 
 REPETITIONS = 3
@@ -12,7 +12,7 @@ REPETITIONS = 3
 
 def played(budget_s, profiles=PROFILES, pace=1.0):
     """Return the steps on a machine that takes `pace` times the estimates."""
-    schedule = plan.Schedule(profiles, REPETITIONS, budget_s)
+    schedule = Schedule(profiles, REPETITIONS, budget_s)
     steps = []
     while schedule:
         steps.append(schedule.next())
@@ -26,7 +26,7 @@ def seconds(steps, pace=1.0):
 
 def test_without_a_budget_every_workload_runs_its_published_count():
     steps = played(None, pace=3)
-    assert len(steps) == REPETITIONS * len(WORKLOADS) * sum(len(MODES[profile]) for profile in PROFILES)
+    assert len(steps) == REPETITIONS * len(WORKLOADS) * sum(len(MODES_ON[profile]) for profile in PROFILES)
     assert all(step.count == step.workload.published_count for step in steps)
 
 
@@ -42,7 +42,7 @@ def test_a_slow_machine_makes_fewer_writes_rather_than_a_longer_demo():
 
 
 def test_even_without_time_every_run_makes_some_writes():
-    assert {(step.profile, step.count) for step in played(1)} == set(plan.FEWEST.items())
+    assert {(step.profile, step.count) for step in played(1)} == set(FEWEST.items())
 
 
 def test_the_shortest_runs_of_all_fit_the_time_of_the_demo():
@@ -52,7 +52,7 @@ def test_the_shortest_runs_of_all_fit_the_time_of_the_demo():
 def test_each_repetition_begins_with_another_mode_and_all_of_a_workload_have_one_count():
     steps = played(150, pace=1.7)
     while steps:
-        modes = MODES[steps[0].profile]
+        modes = MODES_ON[steps[0].profile]
         group, steps = steps[:REPETITIONS * len(modes)], steps[REPETITIONS * len(modes):]
         assert len({(s.profile, s.workload.name, s.count) for s in group}) == 1
         for repetition in range(REPETITIONS):
@@ -62,7 +62,7 @@ def test_each_repetition_begins_with_another_mode_and_all_of_a_workload_have_one
 
 
 def test_eta_follows_the_pace_of_the_runs_so_far():
-    schedule = plan.Schedule(("st1000dm003",), REPETITIONS, None)
+    schedule = Schedule(("st1000dm003",), REPETITIONS, None)
     whole, first = schedule.eta_s, schedule.next().estimate_s
     schedule.finished(2 * first)
     assert abs(schedule.eta_s - 2 * (whole - first)) < 1e-6

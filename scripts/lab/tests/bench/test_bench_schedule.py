@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from bench_samples import record, run
 
-from lab.bench import __main__ as bench, plan, trace
+from lab.bench import __main__ as bench, schedule, trace
 from lab.bench.arms import ARMS, joined, table
 from lab.bench.cases import CASES, DRIVES, TABLE_CASES, TABLE_DRIVES
 from lab.bench.figures import QUICK_ROWS, ROWS
@@ -23,7 +23,7 @@ def needs(names):
 
 
 def test_a_run_that_several_rows_need_is_made_once():
-    steps = plan.steps(needs(ROWS), 0, quick=False)
+    steps = schedule.steps(needs(ROWS), 0, quick=False)
     keys = [(step.drive.name, step.case.name, step.arm) for step in steps]
     assert len(keys) == len(set(keys))
     for need in needs(ROWS):
@@ -31,7 +31,7 @@ def test_a_run_that_several_rows_need_is_made_once():
 
 
 def test_the_tables_have_every_arm_of_every_case_on_every_drive_with_a_time():
-    steps = plan.steps(needs(f"tables-{on}" for on in TABLE_DRIVES), 0, quick=False)
+    steps = schedule.steps(needs(f"tables-{on}" for on in TABLE_DRIVES), 0, quick=False)
     assert len(steps) == len(TABLE_DRIVES) * len(TABLE_CASES) * len(ARMS)
     assert {"w512", "w4096", "w4096_512", "w136k", "w4k_132k", "diskbenchi-0",
             "diskbenchi-existing", "diskbenchi-fresh", "seq8k-shifted", "areasync-512",
@@ -40,7 +40,7 @@ def test_the_tables_have_every_arm_of_every_case_on_every_drive_with_a_time():
 
 
 def test_the_arms_of_a_case_follow_one_another_and_the_drives_too():
-    steps = plan.steps(needs(ROWS), 0, quick=False)
+    steps = schedule.steps(needs(ROWS), 0, quick=False)
     for key in (lambda s: s.drive.name, lambda s: (s.drive.name, s.case.name)):
         seen = [key(step) for step in steps]
         changes = sum(a != b for a, b in zip(seen, seen[1:]))
@@ -50,7 +50,7 @@ def test_the_arms_of_a_case_follow_one_another_and_the_drives_too():
 @pytest.mark.parametrize("quick", [True, False])
 def test_arms_that_are_compared_have_one_count_but_for_dm_ebs(quick):
     counts = {}
-    for step in plan.steps(needs(ROWS), 0, quick):
+    for step in schedule.steps(needs(ROWS), 0, quick):
         if step.arm != "ebs":
             counts.setdefault((step.drive.name, step.case.name), set()).add(step.count)
     assert all(len(found) == 1 for found in counts.values())
@@ -58,29 +58,29 @@ def test_arms_that_are_compared_have_one_count_but_for_dm_ebs(quick):
 
 def test_the_published_counts_are_those_of_the_full_plan():
     full = {(s.drive.name, s.case.name): s.count
-            for s in plan.steps(needs(QUICK_ROWS), 0, quick=False)}
+            for s in schedule.steps(needs(QUICK_ROWS), 0, quick=False)}
     assert full["instant", "diskbenchi-existing"] == full["instant", "diskbenchi-fresh"] == 4000
     assert full["instant", "seq8k-shifted"] == 131072 and full["instant", "w512-held"] == 20000
     assert full["instant", "w136k"] == full["instant", "w4k_132k"] == 5000
 
 
 def test_the_quick_plan_is_short_and_smaller():
-    quick = plan.steps(needs(QUICK_ROWS), 0, quick=True)
-    full = plan.steps(needs(QUICK_ROWS), 0, quick=False)
+    quick = schedule.steps(needs(QUICK_ROWS), 0, quick=True)
+    full = schedule.steps(needs(QUICK_ROWS), 0, quick=False)
     assert sum(step.estimate_s for step in quick) < 240
     assert all(a.count < b.count for a, b in zip(quick, full))
 
 
 def test_every_range_fits_its_drive():
     size = {name: int(drive.server.size.removesuffix("G")) << 30 for name, drive in DRIVES.items()}
-    for step in plan.steps(needs(ROWS), 0, quick=False):
+    for step in schedule.steps(needs(ROWS), 0, quick=False):
         # The last eighth is for the reads that make the drive cold.
         assert step.case.bytes(step.count) + (1 << 20) < size[step.drive.name] * 7 // 8
 
 
 def test_the_eta_follows_the_pace_of_the_runs_so_far():
-    steps = plan.steps(needs(("streams",)), 0, quick=True)
-    progress = plan.Progress(steps)
+    steps = schedule.steps(needs(("streams",)), 0, quick=True)
+    progress = schedule.Progress(steps)
     whole = progress.eta_s
     progress.finished(steps[0], 2 * steps[0].estimate_s)
     assert progress.eta_s == pytest.approx(2 * (whole - steps[0].estimate_s))
@@ -139,7 +139,7 @@ def place(lines, words):
 @pytest.mark.parametrize("arm", ARMS)
 def test_a_device_is_made_behind_the_preparation_and_removed_before_the_check(arm):
     diary = Diary()
-    step = plan.Step(DRIVES["instant"], CASES["rand512-32"], arm, 1, 50)
+    step = schedule.Step(DRIVES["instant"], CASES["rand512-32"], arm, 1, 50)
     made = Runner(diary, Path("/alignctl"), diary, ["vda"]).make(step)
     words = ["--phase prepare", "read /dev/vda", "dmsetup create", "drive reset", "--phase run",
              "dmsetup remove", "--phase check"]
@@ -259,7 +259,7 @@ def test_a_trace_shows_each_request_and_the_time_before_it():
 
 def test_traced_are_the_writes_alone_and_few_of_them():
     diary = Diary()
-    steps = plan.steps(ROWS["w136k-latency"].needs, 0, True, trace.COUNT)
+    steps = schedule.steps(ROWS["w136k-latency"].needs, 0, True, trace.COUNT)
     assert {step.count for step in steps} == {trace.COUNT}
     Runner(diary, Path("/alignctl"), diary, ["vda"]).trace(steps[0])
     order = [place(diary.lines, words) for words in
