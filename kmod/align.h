@@ -43,6 +43,7 @@ struct align_node;
  * @joined: bios for a remainder and the blocks in front of it; never waited
  *	for, as a worker sends a bio that failed once more
  * @all: entry in the list of all targets, for the notifiers; under its lock
+ * @walked: entry in the list of all targets, for the shrinker; under its lock
  * @devt: the mapped device's number
  * @node: the mapped device's node
  * @ledger: the ledger in @node
@@ -77,6 +78,7 @@ struct align_target {
 	struct bio_set pieces;
 	struct bio_set joined;
 	struct list_head all;
+	struct list_head walked;
 #endif
 	dev_t devt;
 	struct align_node *node;

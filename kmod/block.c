@@ -7,7 +7,8 @@
  * from buffers that the engine copied and wrote itself, never from a user's
  * pages, which may change while they are written. A block is evicted by any
  * range that overlaps it, by any error on it, on suspend, on a change of the
- * mode, and, oldest first, when max_blocks is reached.
+ * mode, and, oldest first, when max_blocks or the ceiling of all targets is
+ * reached, or the kernel is short of memory.
  */
 
 /**
@@ -15,10 +16,11 @@
  *
  * A block is its content and its state, allocated without waiting and without
  * touching emergency reserves, one page at a time. If that fails, or max_blocks
- * blocks are in use, the oldest cached block is evicted; if there is none, the
- * touch goes down unmodified, and held blocks are written to make room for the
- * next one. The last piece of a remainder lies in the per-bio data; the pieces
- * before it come from a mempool whose elements return without new I/O.
+ * blocks are in use, or the ceiling of all targets is reached, the oldest cached
+ * block is evicted; if there is none, the touch goes down unmodified, and held
+ * blocks are written to make room for the next one. The last piece of a remainder
+ * lies in the per-bio data; the pieces before it come from a mempool whose
+ * elements return without new I/O.
  */
 
 /*
@@ -46,21 +48,34 @@ void block_charge(struct align_target *at, s64 bytes)
 		;
 }
 
+/* Return the bytes of a block without its buffer. */
+static size_t block_own_bytes(const struct align_target *at)
+{
+	return struct_size((struct align_block *)NULL, vecs, buffer_nr_vecs(at));
+}
+
 /* Return the bytes of memory that a block occupies. */
 static s64 block_bytes(const struct align_block *block)
 {
 	return ksize(block) + block->single.at->geometry.physical;
 }
 
-/* Free a block and release its slot in blocks->nr. */
+/* Release the slot of a block, and its memory below the ceiling. */
+void blocks_give_place(struct align_target *at)
+{
+	quota_give(&at->engine.blocks.quota);
+	atomic_dec(&at->engine.blocks.nr);
+}
+
+/* Free a block and release its slot. */
 void block_release(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 
 	block_charge(at, -block_bytes(block));
-	atomic_dec(&at->engine.blocks.nr);
 	buffer_free(at, block->vecs);
 	kfree(block);
+	blocks_give_place(at);
 }
 
 /* Allocate a block for a reserved slot. Return: NULL without memory. */
@@ -68,7 +83,7 @@ struct align_block *block_new(struct align_target *at, u64 number)
 {
 	struct align_block *block;
 
-	block = kzalloc(struct_size(block, vecs, buffer_nr_vecs(at)), BUFFER_GFP);
+	block = kzalloc(block_own_bytes(at), BUFFER_GFP);
 	if (!block)
 		return NULL;
 	if (!buffer_alloc(at, block->vecs, BUFFER_GFP)) {
@@ -108,6 +123,24 @@ void block_insert(struct align_block *block)
 	block_area(block)->nr++;
 }
 
+/* Add a block to the cached ones of its shard. Lock held. */
+void block_add_cached(struct align_block *block)
+{
+	struct align_shard *shard = block_shard(block);
+
+	list_add_tail(&block->list, &shard->cached);
+	WRITE_ONCE(shard->nr_cached, shard->nr_cached + 1);
+}
+
+/* Take a block from the cached ones of its shard. Lock held. */
+void block_remove_cached(struct align_block *block)
+{
+	struct align_shard *shard = block_shard(block);
+
+	list_del_init(&block->list);
+	WRITE_ONCE(shard->nr_cached, shard->nr_cached - 1);
+}
+
 /*
  * Take a block without touches, of which no request is in flight, out of its
  * shard, and free it unless it is pinned. Lock held.
@@ -119,7 +152,10 @@ void block_remove(struct align_block *block)
 	WARN_ON_ONCE(!list_empty(&block->touches) ||
 		     !list_empty(&block->next) || block->held ||
 		     block->waiting);
-	list_del(&block->list);
+	if (block->state == BLOCK_IS_CACHED)
+		block_remove_cached(block);
+	else
+		list_del(&block->list);
 	rb_erase(&block->rb, &block_shard(block)->tree);
 	area->nr--;
 	area->since = jiffies;
@@ -167,7 +203,7 @@ bool block_evict(struct align_shard *shard)
 	return block;
 }
 
-/* Reserve a slot for a block, if one is free. */
+/* Reserve a slot for a block, and its memory below the ceiling, if both are free. */
 static bool blocks_take_place(struct align_blocks *blocks)
 {
 	int nr = atomic_read(&blocks->nr);
@@ -176,7 +212,10 @@ static bool blocks_take_place(struct align_blocks *blocks)
 		if (nr >= READ_ONCE(blocks->max))
 			return false;
 	} while (!atomic_try_cmpxchg(&blocks->nr, &nr, nr + 1));
-	return true;
+	if (quota_take(&blocks->quota))
+		return true;
+	atomic_dec(&blocks->nr);
+	return false;
 }
 
 /*
@@ -382,6 +421,64 @@ static void blocks_expire(struct work_struct *work)
 				 left);
 }
 
+/*
+ * Evict cached blocks of a shard, the oldest first, but none that a read has
+ * pinned, which would keep its memory; look at most at @most. Return: how many
+ * went.
+ */
+static unsigned int shard_give_back(struct align_shard *shard,
+				    unsigned int most)
+{
+	struct align_block *block, *tmp;
+	unsigned int seen = 0, nr = 0;
+
+	if (!READ_ONCE(shard->nr_cached))
+		return 0;
+	spin_lock_irq(&shard->lock);
+	list_for_each_entry_safe(block, tmp, &shard->cached, list) {
+		if (seen++ == most)
+			break;
+		if (block->pins)
+			continue;
+		block_remove(block);
+		nr++;
+	}
+	spin_unlock_irq(&shard->lock);
+	return nr;
+}
+
+/**
+ * blocks_give_back - evict cached blocks because memory is wanted elsewhere
+ * @at: the target
+ * @most: how many, at most BLOCKS_BATCH
+ *
+ * Process context; takes locks of shards, one at a time, and allocates nothing.
+ *
+ * Return: how many went, whose memory is free.
+ */
+unsigned int blocks_give_back(struct align_target *at, unsigned int most)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < ALIGN_SHARDS && nr < most; i++)
+		nr += shard_give_back(&at->engine.blocks.shard[i], most - nr);
+	return nr;
+}
+
+/*
+ * Return the number of cached blocks of a target; they may come and go
+ * meanwhile.
+ */
+unsigned long blocks_nr_cached(const struct align_target *at)
+{
+	unsigned long nr = 0;
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		nr += READ_ONCE(at->engine.blocks.shard[i].nr_cached);
+	return nr;
+}
+
 /* Evict cached blocks, the oldest first, until at most @max blocks are left. */
 static void shard_shrink(struct align_blocks *blocks, struct align_shard *shard,
 			 unsigned int max)
@@ -504,6 +601,9 @@ int blocks_init(struct align_target *at, unsigned int max)
 	spin_lock_init(&blocks->lock);
 	INIT_LIST_HEAD(&blocks->passed);
 	blocks->max = max;
+	quota_init(&blocks->quota,
+		   kmalloc_size_roundup(block_own_bytes(at)) +
+		   at->geometry.physical);
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	INIT_DELAYED_WORK(&blocks->calm, blocks_calm);
 	return 0;

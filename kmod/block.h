@@ -24,6 +24,8 @@ void blocks_evict(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);
 
 void blocks_evict_range(struct align_target *at, u64 first, u64 last);
+unsigned int blocks_give_back(struct align_target *at, unsigned int most);
+unsigned long blocks_nr_cached(const struct align_target *at);
 
 /* turn.c */
 bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
@@ -48,6 +50,12 @@ void block_write(struct align_block *block);
 void bio_charge_no_cgroup(struct bio *bio);
 blk_opf_t block_patch(struct align_block *block);
 unsigned int block_sent_bytes(const struct align_block *block);
+
+/* reclaim.c */
+int reclaim_init(void);
+void reclaim_exit(void);
+void reclaim_add(struct align_target *at);
+void reclaim_remove(struct align_target *at);
 
 /* notify.c */
 int notify_init(void);

@@ -178,6 +178,9 @@ struct align_block *block_new(struct align_target *at, u64 number);
 void block_insert(struct align_block *block);
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
+void block_add_cached(struct align_block *block);
+void block_remove_cached(struct align_block *block);
+void blocks_give_place(struct align_target *at);
 bool block_evict(struct align_shard *shard);
 void block_charge(struct align_target *at, s64 bytes);
 struct align_block *block_at_or_above(const struct align_shard *shard,

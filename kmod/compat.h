@@ -10,6 +10,8 @@
 #include <linux/blkdev.h>
 #include <linux/device-mapper.h>
 #include <linux/hrtimer.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
 #include <linux/timer.h>
 
 /* Made by Kbuild. */
@@ -50,6 +52,46 @@ static inline int timer_delete_sync(struct timer_list *timer)
 	return del_timer_sync(timer);
 }
 #endif
+
+/* A shrinker was memory of its owner, and its registration could fail. */
+#if !DM_ALIGN_HAVE_SHRINKER_ALLOC
+static inline void shrinker_free(struct shrinker *shrinker)
+{
+	unregister_shrinker(shrinker);
+	kfree(shrinker);
+}
+#endif
+
+/* Register a shrinker with these callbacks. Return: NULL without memory. */
+static inline struct shrinker *
+compat_shrinker(const char *name,
+		unsigned long (*count)(struct shrinker *shrinker,
+				       struct shrink_control *sc),
+		unsigned long (*scan)(struct shrinker *shrinker,
+				      struct shrink_control *sc))
+{
+	struct shrinker *shrinker;
+
+#if DM_ALIGN_HAVE_SHRINKER_ALLOC
+	shrinker = shrinker_alloc(0, "%s", name);
+#else
+	shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+#endif
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker->seeks = DEFAULT_SEEKS;
+#if DM_ALIGN_HAVE_SHRINKER_ALLOC
+	shrinker_register(shrinker);
+#else
+	if (register_shrinker(shrinker, "%s", name)) {
+		kfree(shrinker);
+		return NULL;
+	}
+#endif
+	return shrinker;
+}
 
 /*
  * The arguments of prepare_ioctl: the given two, and those that came later; and

@@ -9,6 +9,7 @@
 #include <linux/blkdev.h>
 #include <linux/device-mapper.h>
 #include <linux/hrtimer.h>
+#include <linux/shrinker.h>
 #include <linux/timer.h>
 
 /* Nothing: whether the headers above compile at all. */
@@ -76,6 +77,13 @@ static int prepare(struct dm_target *ti, struct block_device **bdev,
 static void __maybe_unused probe(struct target_type *type)
 {
 	type->prepare_ioctl = prepare;
+}
+
+/* Shrinkers are allocated, and freed behind the last that runs. */
+#elif defined(PROBE_SHRINKER_ALLOC)
+static void __maybe_unused probe(void)
+{
+	shrinker_register(shrinker_alloc(0, "name"));
 }
 
 /* timer_delete_sync(); it was del_timer_sync(). */

@@ -33,6 +33,7 @@ int engine_init(struct align_target *at, unsigned int max)
 	delay_init(delay, jobs, start_job);
 	drain_init(at);
 	notify_add(at);
+	reclaim_add(at);
 	return 0;
 
 bad_quiet:
@@ -51,6 +52,7 @@ void engine_exit(struct align_target *at)
 	struct align_spare *spare = &at->engine.spare;
 	struct align_delay *delay = &at->engine.delay;
 
+	reclaim_remove(at);
 	notify_remove(at);
 	hold_exit(at);
 	blocks_evict(at);

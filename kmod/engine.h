@@ -10,6 +10,7 @@
 #include <linux/percpu-refcount.h>
 #include <linux/workqueue.h>
 
+#include "ceiling.h"
 #include "decide.h"
 #include "defaults.h"
 #include "delay.h"
@@ -86,6 +87,7 @@ struct align_area {
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
  * @cached: blocks whose content is cached and that have no touch, oldest first
+ * @nr_cached: number of blocks in @cached; read without the lock
  * @resting: blocks in REST whose write has not failed, by block->seq: the order of
  *	their first held touch; without the blocks in @urgent
  * @urgent: blocks in REST whose write has not failed and that a range waits for
@@ -99,6 +101,7 @@ struct align_shard {
 	struct rb_root tree;
 	struct rb_root_cached ranges;
 	struct list_head cached;
+	unsigned int nr_cached;
 	struct rb_root_cached resting;
 	struct list_head urgent;
 	struct rb_root_cached failed;
@@ -144,6 +147,7 @@ enum align_ending {
  *	rises under the lock of the block's shard
  * @nr: number of allocated blocks
  * @max: limit of @nr; read without a lock
+ * @quota: the same blocks below the ceiling of all targets
  * @bytes: memory of blocks and runs of blocks
  * @bytes_high: high-water mark of @bytes
  * @expire: work that evicts blocks which have been cached for too long
@@ -165,6 +169,7 @@ struct align_blocks {
 	atomic64_t turns;
 	atomic_t nr;
 	unsigned int max;
+	struct align_quota quota;
 	atomic64_t bytes;
 	atomic64_t bytes_high;
 	struct delayed_work expire;

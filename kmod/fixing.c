@@ -17,6 +17,26 @@
 #include "hold.h"
 #include "parts.h"
 
+/* Set up what the targets of the module share. Return: 0 or an error. */
+int fixing_load(void)
+{
+	int ret = reclaim_init();
+
+	if (ret)
+		return ret;
+	ret = notify_init();
+	if (ret)
+		reclaim_exit();
+	return ret;
+}
+
+/* Undo fixing_load(); there is no target any more. */
+void fixing_unload(void)
+{
+	notify_exit();
+	reclaim_exit();
+}
+
 /**
  * fixing_init - initialise what serves writes in pad and coalesce
  * @at: the target, zeroed but for what its table line says

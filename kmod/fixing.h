@@ -13,6 +13,8 @@
 #include "block.h"
 #include "gate.h"
 
+int fixing_load(void);
+void fixing_unload(void);
 int fixing_init(struct align_target *at, const struct align_args *args);
 void fixing_exit(struct align_target *at);
 int fixing_map(struct align_io *io);
@@ -98,12 +100,12 @@ static inline void fixing_io_hints(struct align_target *at,
 {
 }
 
-static inline int notify_init(void)
+static inline int fixing_load(void)
 {
 	return 0;
 }
 
-static inline void notify_exit(void)
+static inline void fixing_unload(void)
 {
 }
 

@@ -118,8 +118,10 @@ static void hold_note_pressure(struct align_target *at, int resting)
 {
 	struct align_held *held = &at->engine.held;
 	bool pressed = READ_ONCE(held->pressed);
+	struct align_blocks *blocks = &at->engine.blocks;
 	bool now = held_is_pressed(pressed, resting,
-				   READ_ONCE(at->engine.blocks.max));
+				   quota_most_held(&blocks->quota,
+						   READ_ONCE(blocks->max)));
 
 	if (now != pressed)
 		WRITE_ONCE(held->pressed, now);

@@ -47,7 +47,7 @@ LEDGER_COUNTER(rmw_drive_edge, COUNTER, "touches",
 LEDGER_COUNTER(rmw_drive_no_memory, COUNTER, "touches",
 	       "to the drive: no memory for a block at that moment")
 LEDGER_COUNTER(rmw_drive_max_blocks, COUNTER, "touches",
-	       "to the drive: max_blocks blocks were in use")
+	       "to the drive: max_blocks, or the ceiling of all targets, was reached")
 LEDGER_COUNTER(rmw_drive_read_error, COUNTER, "touches",
 	       "to the drive: the block could not be read")
 LEDGER_COUNTER(rmw_drive_limits, COUNTER, "touches",

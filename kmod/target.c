@@ -367,20 +367,20 @@ static struct target_type align_type = {
 
 static int __init align_init(void)
 {
-	int ret = notify_init();
+	int ret = fixing_load();
 
 	if (ret)
 		return ret;
 	ret = dm_register_target(&align_type);
 	if (ret)
-		notify_exit();
+		fixing_unload();
 	return ret;
 }
 
 static void __exit align_exit(void)
 {
 	dm_unregister_target(&align_type);
-	notify_exit();
+	fixing_unload();
 }
 
 module_init(align_init);

@@ -221,7 +221,7 @@ enum block_step turn_after_read(struct align_block *block, bool failed)
 /* Take a block out of CACHED, for a touch. Lock held. */
 static void block_leave_cache(struct align_block *block)
 {
-	list_del_init(&block->list);
+	block_remove_cached(block);
 	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
 	bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
 }
@@ -290,7 +290,6 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 struct list_head *started)
 {
 	struct align_target *at = touch->io->at;
-	struct align_blocks *blocks = &at->engine.blocks;
 	struct align_delay *delay = &at->engine.delay;
 	u64 number = touch->part.block;
 	struct align_shard *shard = shard_of(at, number);
@@ -324,7 +323,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	if (!block && block_evict(shard))
 		block = block_new(at, number);
 	if (!block) {
-		atomic_dec(&blocks->nr);
+		blocks_give_place(at);
 		touch->how = RMW_DRIVE_NO_MEMORY;
 		return TOUCH_REFUSED;
 	}
@@ -733,7 +732,7 @@ static void block_stay(struct align_block *block)
 
 	block->state = BLOCK_IS_CACHED;
 	block->since = jiffies;
-	list_add_tail(&block->list, &block_shard(block)->cached);
+	block_add_cached(block);
 	queue_delayed_work(engine->jobs.wq, &engine->blocks.expire,
 			   msecs_to_jiffies(ALIGN_CACHED_MS));
 }

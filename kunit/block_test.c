@@ -2,7 +2,8 @@
 /*
  * KUnit tests for the decisions of the block engine (decide.h): what becomes of
  * touches and ranges that come to a block, and of the block at the end of its turn;
- * the steps of a block with collected touches, and how the touches are booked.
+ * the steps of a block with collected touches, and how the touches are booked. And
+ * for those about the ceiling of all targets' memory (ceiling.h).
  */
 #include <kunit/test.h>
 #include <linux/kernel.h>
@@ -10,6 +11,7 @@
 #include <linux/prandom.h>
 #include <linux/string.h>
 
+#include "ceiling.h"
 #include "decide.h"
 
 static const char * const step_names[] = {
@@ -753,6 +755,68 @@ static void pressure_has_two_thresholds(struct kunit *test)
 	}
 }
 
+static const u64 ceilings[] = { 1, 3, 4, 4607, 4608, 1 << 20, 1ULL << 40 };
+
+/*
+ * The parts of a ceiling are the ceiling, so that blocks which keep to them keep to it; a
+ * quarter is divided equally, as far as that goes.
+ */
+static void parts_are_the_ceiling(struct kunit *test)
+{
+	unsigned int i, targets;
+
+	for (i = 0; i < ARRAY_SIZE(ceilings); i++) {
+		u64 max = ceilings[i];
+
+		for (targets = 1; targets < 2000; targets += 13) {
+			struct ceiling_parts parts =
+				ceiling_divide(max, targets);
+
+			KUNIT_EXPECT_EQ(test, max,
+					parts.own * targets + parts.common);
+			KUNIT_EXPECT_LE(test, parts.own * targets, max / 4);
+			KUNIT_EXPECT_GT(test, (parts.own + 1) * targets, max / 4);
+		}
+		/* Without a target there is nothing to keep for one. */
+		KUNIT_EXPECT_EQ(test, ceiling_divide(max, 0).common, max);
+	}
+}
+
+/*
+ * What may be held is never more than max_blocks, nor than the ceiling, and while the
+ * common part is nearly full the parts of all targets together are no more than it.
+ */
+static void holding_keeps_to_the_ceiling(struct kunit *test)
+{
+	const u64 cost = 4608;
+	unsigned int i, targets;
+
+	for (i = 0; i < ARRAY_SIZE(ceilings); i++) {
+		u64 max = ceilings[i];
+
+		for (targets = 1; targets < 100; targets += 7) {
+			struct ceiling_parts parts =
+				ceiling_divide(max, targets);
+			u64 far = ceiling_most_held(max, targets, cost, 0, ~0U);
+			u64 near = ceiling_most_held(max, targets, cost,
+						     parts.common, ~0U);
+
+			KUNIT_EXPECT_GE(test, near, (u64)1);
+			KUNIT_EXPECT_LE(test, near, far);
+			if (far > 1)
+				KUNIT_EXPECT_LE(test, far * cost,
+						parts.own + parts.common);
+			if (near > 1)
+				KUNIT_EXPECT_LE(test, near * cost * targets, max);
+			KUNIT_EXPECT_EQ(test, 1U,
+					ceiling_most_held(max, targets, cost,
+							  0, 1));
+		}
+	}
+	KUNIT_EXPECT_FALSE(test, ceiling_is_near(700, 800));
+	KUNIT_EXPECT_TRUE(test, ceiling_is_near(701, 800));
+}
+
 static void the_young_and_open_wait(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, held_goes_along(true, false, 0, 100));
@@ -767,6 +831,8 @@ static struct kunit_case block_cases[] = {
 	KUNIT_CASE(turns_end_in_order),
 	KUNIT_CASE(ranges_end_in_order),
 	KUNIT_CASE(pressure_has_two_thresholds),
+	KUNIT_CASE(parts_are_the_ceiling),
+	KUNIT_CASE(holding_keeps_to_the_ceiling),
 	KUNIT_CASE(the_young_and_open_wait),
 	KUNIT_CASE_PARAM(reads_only_what_is_open, first_gen_params),
 	KUNIT_CASE_PARAM(passes_what_cannot_be_completed, after_gen_params),

@@ -691,10 +691,15 @@ static int task_takes_mutex(void *data)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		if (i & 1)
+		if (i % 3 == 0) {
 			mutex_lock(&s->mutex);
-		else if (mutex_lock_killable(&s->mutex))
-			return 0;
+		} else if (i % 3 == 1) {
+			if (mutex_lock_killable(&s->mutex))
+				return 0;
+		} else {
+			while (!mutex_trylock(&s->mutex))
+				schedule_timeout_uninterruptible(1);
+		}
 		enter(s);
 		cond_resched();
 		leave(s);
@@ -1546,6 +1551,12 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, atomic_dec_and_test(&s->ends));
 	KUNIT_EXPECT_FALSE(test, atomic_dec_and_test(&s->ends));
 	KUNIT_EXPECT_EQ(test, atomic_dec_return(&s->ends), -2);
+	/* What is not positive stays. */
+	KUNIT_EXPECT_EQ(test, atomic_dec_if_positive(&s->ends), -3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ends), -2);
+	atomic_set(&s->ends, 1);
+	KUNIT_EXPECT_EQ(test, atomic_dec_if_positive(&s->ends), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&s->ends), 0);
 	KUNIT_EXPECT_EQ(test, cmpxchg(&number, 4, 5), 3);
 	KUNIT_EXPECT_EQ(test, cmpxchg(&number, 3, 5), 3);
 	KUNIT_EXPECT_EQ(test, number, 5);
@@ -1554,7 +1565,8 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (s64)atomic64_add_return(-6, &large), (s64)-1);
 	KUNIT_EXPECT_EQ(test, (s64)atomic64_inc_return(&large), (s64)0);
 	atomic64_add(-3, &large);
-	KUNIT_EXPECT_EQ(test, (s64)atomic64_read(&large), (s64)-3);
+	atomic64_sub(-2, &large);
+	KUNIT_EXPECT_EQ(test, (s64)atomic64_read(&large), (s64)-1);
 }
 
 static void memory_is_as_large_and_aligned_as_asked(struct kunit *test)
@@ -1569,6 +1581,7 @@ static void memory_is_as_large_and_aligned_as_asked(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED((unsigned long)memory,
 						   bytes));
 		KUNIT_EXPECT_GE(test, ksize(memory), bytes);
+		KUNIT_EXPECT_GE(test, kmalloc_size_roundup(bytes), bytes);
 		for (i = 0; i < bytes && !memory[i]; i++)
 			;
 		KUNIT_EXPECT_EQ(test, i, bytes);

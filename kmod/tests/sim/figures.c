@@ -246,6 +246,7 @@ static void check_held(const struct align_target *at)
 					       ALIGN_MAX_BLOCK_SECTORS) *
 				 SECTOR_SIZE;
 		}
+		must_agree("cached blocks", shard->nr_cached, length(&shard->cached));
 		resting += size(&shard->resting) + length(&shard->urgent);
 		idle += size(&shard->failed);
 		/* One that is out of the tree may be in memory for a read's end. */
@@ -254,6 +255,9 @@ static void check_held(const struct align_target *at)
 				     rb_entry(shard->tree.rb_node,
 					      struct align_block, rb)->number);
 	}
+	must_agree("blocks below the ceiling",
+		   blocks->quota.nr_own.counter + blocks->quota.nr_common.counter,
+		   blocks->nr.counter);
 	must_agree("held blocks", held->nr, nr);
 	must_agree("held blocks that failed", held->nr_failed, failed);
 	must_agree("held blocks that rest", held->nr_resting.counter, resting);

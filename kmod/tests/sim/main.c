@@ -31,7 +31,7 @@ static size_t story_lines;
 static const char *const focus_names[] = { "none", "drops", "memory", "reads",
 					   "flood", "allocations", "gate",
 					   "quiet", "tables", "changes",
-					   "targets", "files", "scenes", "bounds", "layer" };
+					   "targets", "files", "scenes", "bounds", "layer", "reclaim" };
 static const char *const strategy_names[] = { "random", "pct", "mixed" };
 
 static double seconds(void)
@@ -284,7 +284,7 @@ static void parse(int argc, char **argv)
 			states_loose = true;
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets|files|scenes|bounds|layer] [--strategy random|pct|mixed] [--output FILE]\n"
+			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets|files|scenes|bounds|layer|reclaim] [--strategy random|pct|mixed] [--output FILE]\n"
 				"       sim --seed N --shrink [--output FILE]\n"
 				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
 				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--list]\n"

@@ -482,7 +482,7 @@ static void plan_targets(struct world_plan *plan)
 
 /*
  * What came later: the power goes after any event, not only as a request is done,
- * the drive changes, a table has two targets, and devices have files.
+ * the drive changes, a table has two targets, devices have files, and memory is short.
  */
 static void plan_later(struct world_plan *plan)
 {
@@ -494,6 +494,9 @@ static void plan_later(struct world_plan *plan)
 		plan_targets(plan);
 	if (plan_focus == FOCUS_CHANGES || (plan_focus == FOCUS_NONE && !later_chance(6)))
 		plan_changes(plan);
+	plan->reclaims = plan_focus == FOCUS_RECLAIM || !later_chance(6);
+	plan->ceiling = plan_focus == FOCUS_RECLAIM || !later_chance(8) ?
+			later_chance(24) : 0;
 }
 
 void plan_make(struct world_plan *plan, sim_u64 seed, bool first)

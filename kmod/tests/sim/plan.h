@@ -22,6 +22,7 @@ enum plan_focus {
 	FOCUS_SCENES,
 	FOCUS_BOUNDS,
 	FOCUS_LAYER,
+	FOCUS_RECLAIM,
 	FOCUS_KINDS,
 };
 

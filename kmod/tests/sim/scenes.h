@@ -11,6 +11,10 @@ struct world_plan;
 void scene_files(void);
 void scene_lost_files(void);
 
+/* Scenes of scenes_memory.c. */
+void scene_ceiling(void);
+void scene_given_back(void);
+
 /* A scene of scenes_lines.c. */
 void scene_lines(void);
 

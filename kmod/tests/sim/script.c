@@ -54,7 +54,8 @@ static const struct setting {
 	NUMBER(threads, 1, WORLD_THREADS), NUMBER(depth, 1, 64),
 	SWITCH(streams), SWITCH(power), SWITCH(flood), SWITCH(has_twin),
 	NUMBER(twin, 0, MEDIA_SECTORS), NUMBER(border, 0, MEDIA_SECTORS),
-	SWITCH(linear), SWITCH(files), NUMBER(hang_at, 0, 1 << 20),
+	SWITCH(linear), SWITCH(files), SWITCH(reclaims),
+	NUMBER(ceiling, 0, 1 << 20), NUMBER(hang_at, 0, 1 << 20),
 	NUMBER(hang_ms, 0, 1000000),
 };
 

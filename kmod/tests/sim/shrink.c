@@ -163,7 +163,7 @@ static bool set_simple(unsigned int i)
 		SIMPLE(tags, 256), SIMPLE(cut_after, 0), SIMPLE(cut_late, 0),
 		SIMPLE(offset, 0),
 		SIMPLE(start, 0), SIMPLE(border, 0), SIMPLE(max_sectors, 2048), SIMPLE(zeroes, 1024),
-		SIMPLE(max_blocks, 64), SIMPLE(hold_ms, 500), SIMPLE(depth, 16),
+		SIMPLE(ceiling, 0), SIMPLE(max_blocks, 64), SIMPLE(hold_ms, 500), SIMPLE(depth, 16),
 		SIMPLE(workers, 1), SIMPLE(workers, 4), SIMPLE(physical, 4096),
 		SIMPLE(mode, 1), SIMPLE(mode, 2),
 	};
@@ -176,6 +176,7 @@ static bool set_simple(unsigned int i)
 		offsetof(struct world_plan, has_twin),
 		offsetof(struct world_plan, linear),
 		offsetof(struct world_plan, files),
+		offsetof(struct world_plan, reclaims),
 	};
 	/* A setting with two simple values goes to the first that will do. */
 	char *plan = (char *)&candidate.world[i].plan;

@@ -5,12 +5,15 @@
  * end everything is looked at: content, ledger, memory.
  */
 #include <linux/module.h>
+#include <linux/moduleparam.h>
 #include <linux/reboot.h>
 #include <linux/sched.h>
+#include <linux/shrinker.h>
 #include <linux/suspend.h>
 
 #include "align.h"
 #include "answers.h"
+#include "block_state.h"
 #include "drive.h"
 #include "figures.h"
 #include "media.h"
@@ -100,8 +103,8 @@ static struct {
 	unsigned int parts;	/* users, and the administrator */
 	wait_queue_head_t wait;
 	struct gendisk *disk[3];	/* with files */
-	unsigned int nr_disks, readers;
-	bool removed;
+	unsigned int nr_disks, readers, reclaims;
+	bool removed, unloaded;
 	bool drops;		/* what is held may be given up now */
 	unsigned int times;	/* how often that has begun */
 	bool suspended;
@@ -353,6 +356,32 @@ static u64 most_wait(const struct user *user)
 	       2 * plan->threads * plan->depth;
 }
 
+/*
+ * What blocks of all devices have in memory. A table that is loaded makes the parts of the
+ * others smaller, and what is above them stays.
+ */
+static void check_ceiling(void)
+{
+	struct mapped_device *md[] = { world.md, world.lower, world.twin };
+	u64 most = *shim_param_max_memory_bytes, sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(md); i++) {
+		const struct align_target *at;
+		const struct align_quota *quota;
+
+		if (!md[i])
+			continue;
+		at = shim_md_target(md[i])->private;
+		quota = &at->engine.blocks.quota;
+		sum += (quota->nr_own.counter + quota->nr_common.counter) *
+		       quota->cost;
+	}
+	if (most && sum > most + most / 4)
+		machine_fail("blocks have %llu bytes of memory below a ceiling of %llu",
+			     sum, most);
+}
+
 static void request_end(struct bio *bio)
 {
 	struct request *request = bio->bi_private;
@@ -376,6 +405,8 @@ static void request_end(struct bio *bio)
 	if (world.exact && !machine_is_weak())
 		figures_glance(&world.figures,
 			       shim_md_target(world.md)->private);
+	if (!machine_is_weak())
+		check_ceiling();
 	check_error(request);
 	request_check(request);
 	world_count.ops++;
@@ -1095,6 +1126,28 @@ static void start_reader(void)
 	machine_start(CONTEXT_TASK, "reader", reader_main, NULL);
 }
 
+/* Have the shrinker called, also while devices and the module are removed. */
+static void reclaim_main(void *unused)
+{
+	unsigned long counted;
+
+	while (!world.unloaded) {
+		shim_shrink(1 + machine_choose(machine_choose(4) ? 4 : 200),
+			    &counted);
+		if (machine_choose(4))
+			machine_sleep("a while", machine_now() +
+				      (1000ULL << machine_choose(21)));
+	}
+	world.reclaims--;
+	wake_up(&world.wait);
+}
+
+static void start_reclaim(void)
+{
+	world.reclaims++;
+	machine_start(CONTEXT_TASK, "reclaim", reclaim_main, NULL);
+}
+
 static void end_module(void)
 {
 	shim_module_exit();
@@ -1119,6 +1172,9 @@ static void remove_all(void)
 	if (world.readers)
 		wait_event(world.wait, !world.readers);
 	end_module();
+	world.unloaded = true;
+	if (world.reclaims)
+		wait_event(world.wait, !world.reclaims);
 	shim_work_stop();
 	/* The end of a flush that nobody waits for is not the target's. */
 	for (i = 0; i < 300 && machine_leaked(); i++)
@@ -1234,6 +1290,8 @@ void world_main(void *argument)
 	shim_faults.nowait_one_in = plan->nowait_one_in;
 	shim_faults.nowait_nth = plan->nowait_nth;
 	shim_files = plan->files;
+	*shim_param_max_memory_bytes =
+		plan->ceiling * (plan->physical + sizeof(struct align_block));
 	shim_work_start(plan->workers);
 	drive = drive_new(plan);
 	if (shim_module_init())
@@ -1272,6 +1330,8 @@ void world_main(void *argument)
 	}
 	if (plan->files)
 		start_reader();
+	if (plan->reclaims)
+		start_reclaim();
 	if (plan->power)
 		machine_start(CONTEXT_DEVICE, "power", cut_power, NULL);
 	ignore_memory();

@@ -73,6 +73,9 @@ enum world_event {
  * @border: where the second target of the device's table begins; 0: there is none
  * @linear: the second target of the table is a linear one
  * @files: devices have files in sysfs, and a task reads them
+ * @reclaims: a task calls the shrinker
+ * @ceiling: blocks that all targets together may have in memory; 0: there is no such
+ *	limit
  * @mode: 0 report, 1 pad, 2 coalesce
  * @max_blocks: the table argument
  * @hold_ms: the table argument
@@ -114,7 +117,8 @@ struct world_plan {
 	unsigned int twin;
 	bool has_twin;
 	unsigned int border;
-	bool linear, files;
+	bool linear, files, reclaims;
+	unsigned int ceiling;
 	unsigned int mode, max_blocks, hold_ms;
 	unsigned int max_sectors, zeroes;
 	unsigned int workers;

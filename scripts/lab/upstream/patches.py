@@ -129,6 +129,7 @@ physical blocks. Add what it is made of:
 
 - block.h, block_state.h, engine.h: the structures that its files share;
 - buffer: the memory of a block's content;
+- ceiling: the limit of the memory in blocks of all targets together;
 - cut, fit: where a request is cut, and how many blocks go together;
 - decide: what a block with partial touches does next;
 - delay: blocks that wait a moment for a write that may complete them;
@@ -147,9 +148,9 @@ physical blocks. Add what it is made of:
 
 hold.h and ending.h stand for the mode coalesce, which a later series
 adds: functions that say that nothing is held.
-""", driver("block.h", "block_state.h", "buffer.c", "buffer.h", "cut.h", "decide.h", "defaults.h", "delay.c", "delay.h",
-            "ending.h", "engine.h", "fit.c", "fit.h", "gate.c", "gate.h", "hold.h", "job.c", "job.h", "parts.c", "parts.h",
-            "placement.h", "quiet.c", "quiet.h", "range.c", "range.h", "shard.h", "spare.c", "spare.h")),
+""", driver("block.h", "block_state.h", "buffer.c", "buffer.h", "ceiling.c", "ceiling.h", "cut.h", "decide.h", "defaults.h",
+            "delay.c", "delay.h", "ending.h", "engine.h", "fit.c", "fit.h", "gate.c", "gate.h", "hold.h", "job.c", "job.h",
+            "parts.c", "parts.h", "placement.h", "quiet.c", "quiet.h", "range.c", "range.h", "shard.h", "spare.c", "spare.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its mode pad:
 
@@ -161,13 +162,15 @@ Add the part of the dm-align target that serves writes in its mode pad:
 - start.c decides late when a block is read, because the write that
   would complete it may be on its way;
 - run.c reads and writes neighbouring blocks by one request;
-- notify.c has what is known of blocks forgotten before a sleep.
+- notify.c has what is known of blocks forgotten before a sleep, and
+  reclaim.c gives its memory back, by a shrinker or to other targets.
 
 An update cannot be lost: a block is read only when no write to it is in
 flight, and a write to a block that is being read or written waits. The
 engine never waits for memory in the I/O path; what it cannot serve goes
 down unmodified, in order, and is counted.
-""", driver("block.c", "engine.c", "notify.c", "order.c", "run.c", "start.c", "turn.c", "write.c")),
+""", driver("block.c", "engine.c", "notify.c", "order.c", "reclaim.c", "run.c", "start.c", "turn.c",
+            "write.c")),
     Patch("dm-align: add the mode pad", """\
 Let the target serve writes by the engine in mode pad: it writes whole
 physical blocks, joins partial touches that are in flight together, and

@@ -57,6 +57,9 @@ FAULTS = {
          "\tcompletion->done += 100;\n\twake(&completion->wait, true);\n")]),
     "completion-ends-early": ("completion_counts", [
         ("shim/wait.c", "if (until_ns <= machine_now())\n", "if (until_ns != ~0ULL)\n")]),
+    "try-takes-a-held-mutex": ("mutex_is_held_by_one", [
+        ("shim/wait.c", "\tif (mutex->owner)\n\t\treturn 0;\n\tmutex->owner = current;", "\tmutex->owner = current;"),
+        ("shim/wait.c", "\tif (mutex->owner != current)\n", "\tif (!current)\n")]),
     "signal-ends-no-wait": ("fatal_signal_ends_killable_waits_only", [
         ("shim/wait.c", "if (killable && current->killed)\n\t\t\treturn -ERESTARTSYS;",
          "if (killable && until_ns != ~0ULL && current->killed)\n\t\t\treturn -ERESTARTSYS;")]),

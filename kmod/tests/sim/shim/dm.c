@@ -6,6 +6,8 @@
 #include <linux/percpu.h>
 #include <linux/reboot.h>
 #include <linux/sched.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
 #include <linux/suspend.h>
 
 #include "node.h"
@@ -68,6 +70,7 @@ struct dm_target_io {
 static const struct target_type *align_type;
 unsigned int shim_nr_partial, shim_nr_events;
 static struct notifier_block *reboot_notifier, *pm_notifier;
+static struct shrinker *the_shrinker;
 static struct {
 	const char *name;
 	struct gendisk *disk;
@@ -109,9 +112,58 @@ int unregister_pm_notifier(struct notifier_block *notifier)
 	return 0;
 }
 
+static wait_queue_head_t shrunk = __WAIT_QUEUE_HEAD_INITIALIZER(shrunk);
+
+struct shrinker *shrinker_alloc(unsigned int flags, const char *format, ...)
+{
+	return kzalloc(sizeof(struct shrinker), GFP_KERNEL);
+}
+
+void shrinker_register(struct shrinker *shrinker)
+{
+	shrinker->registered = true;
+	the_shrinker = shrinker;
+}
+
+/* It waits for those that run, and none begins then. */
+void shrinker_free(struct shrinker *shrinker)
+{
+	might_sleep();
+	machine_point();
+	if (shrinker == the_shrinker)
+		the_shrinker = NULL;
+	wait_event(shrunk, !shrinker->running);
+	kfree(shrinker);
+}
+
+unsigned long shim_shrink(unsigned long nr, unsigned long *counted)
+{
+	struct shrink_control sc = {
+		.gfp_mask = GFP_NOIO, .nr_to_scan = nr, .nr_scanned = nr };
+	struct shrinker *shrinker = the_shrinker;
+	unsigned long freed = 0;
+
+	*counted = 0;
+	if (!shrinker)
+		return 0;
+	shrinker->running++;
+	*counted = shrinker->count_objects(shrinker, &sc);
+	if (*counted == SHRINK_EMPTY)
+		*counted = 0;
+	if (*counted)
+		freed = shrinker->scan_objects(shrinker, &sc);
+	if (freed == SHRINK_STOP)
+		freed = 0;
+	if (freed > nr)
+		machine_fail("a shrinker frees %lu of %lu", freed, nr);
+	shrinker->running--;
+	wake_up(&shrunk);
+	return freed;
+}
+
 bool shim_is_registered(void)
 {
-	return align_type || reboot_notifier || pm_notifier;
+	return align_type || reboot_notifier || pm_notifier || the_shrinker;
 }
 
 void shim_reboot(void)

@@ -220,6 +220,15 @@ int mutex_lock_killable(struct mutex *mutex)
 	return lock_mutex(mutex, true);
 }
 
+int mutex_trylock(struct mutex *mutex)
+{
+	machine_point();
+	if (mutex->owner)
+		return 0;
+	mutex->owner = current;
+	return 1;
+}
+
 void mutex_unlock(struct mutex *mutex)
 {
 	if (mutex->owner != current)

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 #define ATOMIC_INIT(value)	{ (value) }
+#define ATOMIC64_INIT(value)	{ (value) }
 
 /* The operations themselves, on memory as it is in this build. */
 #ifdef SIM_WEAK
@@ -100,6 +101,17 @@ static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
 	return false;
 }
 
+static inline int atomic_dec_if_positive(atomic_t *v)
+{
+	int now = atomic_read(v);
+
+	do {
+		if (now <= 0)
+			return now - 1;
+	} while (!atomic_try_cmpxchg(v, &now, now - 1));
+	return now - 1;
+}
+
 static inline s64 atomic64_read(const atomic64_t *v)
 {
 	machine_point();
@@ -115,6 +127,12 @@ static inline void atomic64_add(s64 change, atomic64_t *v)
 static inline void atomic64_inc(atomic64_t *v)
 {
 	atomic64_add(1, v);
+}
+
+static inline void atomic64_sub(s64 change, atomic64_t *v)
+{
+	machine_point();
+	shim_add(&v->counter, -change);
 }
 
 /*

@@ -12,4 +12,9 @@ static inline u64 div_u64(u64 n, u32 divisor)
 {
 	return n / divisor;
 }
+
+static inline u64 div64_u64(u64 n, u64 divisor)
+{
+	return n / divisor;
+}
 #endif

@@ -16,6 +16,7 @@ void mutex_init(struct mutex *mutex);
 void mutex_destroy(struct mutex *mutex);
 void mutex_lock(struct mutex *mutex);
 int mutex_lock_killable(struct mutex *mutex);
+int mutex_trylock(struct mutex *mutex);
 void mutex_unlock(struct mutex *mutex);
 
 #endif

@@ -10,6 +10,12 @@ void *kmalloc(size_t bytes, gfp_t gfp);
 void kfree(const void *memory);
 size_t ksize(const void *memory);
 
+/* An allocation is as large as asked. */
+static inline size_t kmalloc_size_roundup(size_t bytes)
+{
+	return bytes;
+}
+
 static inline void *kzalloc(size_t bytes, gfp_t gfp)
 {
 	return kmalloc(bytes, gfp | __GFP_ZERO);

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ceiling of the memory in blocks of all targets together: the module parameter
+ * max_memory_bytes.
+ *
+ * A quarter of it is divided among the targets, and what is left is common to them
+ * (ceiling_divide()). A new block lies in its target's own part if that has room, else
+ * in the common one. So a target that fills the common part with blocks which it holds,
+ * or cannot write, never takes the own part of another one; and the parts together are
+ * the ceiling. A block that goes leaves the common part first.
+ *
+ * Nothing waits here. A block that gets no room is refused, and its touch goes
+ * down unmodified, as above max_blocks; so what is held is never waited for
+ * because of the ceiling. Before the common part is full, a work is queued that
+ * evicts cached blocks of all targets and has those write that hold more than
+ * an equal part (reclaim.c). It can do more than a touch, which has a shard
+ * locked: no touch takes the lock of another target's shard. Nothing depends on
+ * the work, which may find no worker.
+ *
+ * Where the parts become smaller, because the parameter is changed or a target comes,
+ * blocks above them stay until they end by themselves, as above max_blocks. All is
+ * counted by atomics; a target within its own part, or without a ceiling, touches none
+ * of other targets.
+ */
+#include <linux/bug.h>
+#include <linux/jiffies.h>
+#include <linux/moduleparam.h>
+#include <linux/workqueue.h>
+
+#include "ceiling.h"
+
+static unsigned long max_memory_bytes;
+module_param(max_memory_bytes, ulong, 0644);
+MODULE_PARM_DESC(max_memory_bytes,
+		 "most bytes of memory in blocks of all targets; 0: only max_blocks of each (default)");
+
+/* Number of targets, among which the ceiling is divided. */
+static atomic_t nr_targets = ATOMIC_INIT(0);
+/* Bytes of blocks in the common part. */
+static atomic64_t common_bytes = ATOMIC64_INIT(0);
+/* Work that makes room in the common part, and when it was queued, in jiffies. */
+static struct work_struct *relief;
+static unsigned long relief_since;
+
+/* Return the parts as they are now. */
+static struct ceiling_parts parts_now(u64 max)
+{
+	return ceiling_divide(max, atomic_read(&nr_targets));
+}
+
+/*
+ * Have room made, at most once a jiffy: while the work can make none, each new block
+ * comes here. A hint, without a lock.
+ */
+static void ask_for_relief(void)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(relief_since) == now)
+		return;
+	WRITE_ONCE(relief_since, now);
+	schedule_work(relief);
+}
+
+/* Reserve memory of the common part. Return: false if it has no room. */
+static bool common_take(u64 cost, u64 most)
+{
+	s64 bytes = atomic64_read(&common_bytes);
+
+	do {
+		if (bytes + cost > most)
+			return false;
+	} while (!atomic64_try_cmpxchg(&common_bytes, &bytes, bytes + cost));
+	return true;
+}
+
+/* Reserve a block in the own part, of @most blocks. Return: false if that is full. */
+static bool own_take(struct align_quota *quota, u64 most)
+{
+	int nr = atomic_read(&quota->nr_own);
+
+	do {
+		if (nr >= most)
+			return false;
+	} while (!atomic_try_cmpxchg(&quota->nr_own, &nr, nr + 1));
+	return true;
+}
+
+/**
+ * quota_take - reserve memory for a new block below the ceiling
+ * @quota: the quota of the block's target
+ *
+ * Any context.
+ *
+ * Return: whether it is reserved, until quota_give().
+ */
+bool quota_take(struct align_quota *quota)
+{
+	u64 max = READ_ONCE(max_memory_bytes);
+	struct ceiling_parts parts;
+	bool taken;
+
+	if (!max) {
+		atomic_inc(&quota->nr_own);
+		return true;
+	}
+	parts = parts_now(max);
+	if (own_take(quota, div64_u64(parts.own, quota->cost)))
+		return true;
+	taken = common_take(quota->cost, parts.common);
+	if (taken)
+		atomic_inc(&quota->nr_common);
+	if (!taken ||
+	    ceiling_is_near(atomic64_read(&common_bytes), parts.common))
+		ask_for_relief();
+	return taken;
+}
+
+/**
+ * quota_give - give back the memory of a block
+ * @quota: the quota of the block's target
+ *
+ * Any context. Either number has all blocks of a target that the other one has not, so
+ * where none is in the common part there is one in the target's own.
+ */
+void quota_give(struct align_quota *quota)
+{
+	if (atomic_dec_if_positive(&quota->nr_common) >= 0)
+		atomic64_sub(quota->cost, &common_bytes);
+	else
+		atomic_dec(&quota->nr_own);
+}
+
+/**
+ * quota_most_held - the limit of blocks that holding has to keep to
+ * @quota: the quota of the target
+ * @max_blocks: the target's own limit of blocks
+ *
+ * Any context.
+ *
+ * Return: @max_blocks, or fewer where the ceiling is lower: all that the target could
+ * have below it, or its equal part while the common part is nearly full.
+ */
+unsigned int quota_most_held(const struct align_quota *quota,
+			     unsigned int max_blocks)
+{
+	u64 max = READ_ONCE(max_memory_bytes);
+
+	if (!max)
+		return max_blocks;
+	return ceiling_most_held(max, atomic_read(&nr_targets), quota->cost,
+				 atomic64_read(&common_bytes), max_blocks);
+}
+
+/* Whether the common part has room again, so that no more need be evicted. */
+bool ceiling_is_relieved(void)
+{
+	u64 max = READ_ONCE(max_memory_bytes);
+	u64 common;
+
+	if (!max)
+		return true;
+	common = parts_now(max).common;
+	return atomic64_read(&common_bytes) <= common - common / 4;
+}
+
+/* Count a target that comes, or goes: @change is 1 or -1. */
+void ceiling_add_target(int change)
+{
+	atomic_add(change, &nr_targets);
+}
+
+/* Initialise the quota of a target whose blocks have @cost bytes each. */
+void quota_init(struct align_quota *quota, u64 cost)
+{
+	quota->cost = cost;
+}
+
+/* Set the work that makes room; it is initialised. */
+void ceiling_init(struct work_struct *work)
+{
+	relief = work;
+	relief_since = jiffies - 1;
+}
+
+/* Note that no target is left. */
+void ceiling_exit(void)
+{
+	WARN_ON(atomic_read(&nr_targets));
+	WARN_ON(atomic64_read(&common_bytes));
+}

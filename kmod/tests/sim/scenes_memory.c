@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Scenes of memory that is wanted elsewhere: by the kernel, and by other targets. */
+#include <linux/moduleparam.h>
+#include <linux/shrinker.h>
+
+#include "scenes.h"
+#include "stage.h"
+
+/* Blocks of the ceiling, of which two targets have two each of their own. */
+#define CEILING		16U
+#define OWN		2U
+
+static unsigned int blocks_of(const struct align_target *at)
+{
+	return atomic_read(&at->engine.blocks.nr);
+}
+
+/* The shrinker evicts what is only known, as much as it is asked for. */
+void scene_given_back(void)
+{
+	unsigned long counted;
+	struct act *slow;
+	unsigned int i;
+
+	stage_open(1, 400, 64);
+	for (i = 0; i < 6; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	stage_waits(WRITES);
+	slow = act_send(REQ_OP_WRITE, stage_at(4), 1);
+	stage_rest_us(AT_ONCE_US);
+	MUST(shim_shrink(2, &counted), 2);
+	MUST(counted, 5);
+	MUST(blocks_of(stage.at), 4);
+	MUST(shim_shrink(100, &counted), 3);
+	MUST(counted, 3);
+	/* The block that is written has a touch. */
+	MUST(blocks_of(stage.at), 1);
+	MUST(shim_shrink(100, &counted), 0);
+	MUST(counted, 0);
+	stage_waits(0);
+	MUST(act_wait(slow), BLK_STS_OK);
+	MUST(shim_shrink(100, &counted), 1);
+	MUST(blocks_of(stage.at), 0);
+	/* What was evicted is read again. */
+	act_write(stage_at(6), 1);
+	MUST(COUNT(rmw_host), 7);
+	MUST(COUNT(rmw_avoided_known), 1);
+	stage_close();
+}
+
+/* Have requests go to another device from now on. */
+static void enter(struct mapped_device *md)
+{
+	stage.md = md;
+	stage.at = shim_md_target(md)->private;
+}
+
+/* Open a device beside the stage's, on the same sectors. */
+static struct mapped_device *open_other(void)
+{
+	struct mapped_device *md = shim_md_new("other", 4);
+
+	stage.md = md;
+	stage_load(2, 400, 64);
+	MUST(shim_md_resume(md), 0);
+	dm_disk(md)->openers++;
+	return md;
+}
+
+/* Two targets below one ceiling: neither takes the other's own part. */
+void scene_ceiling(void)
+{
+	struct mapped_device *first, *second;
+	unsigned int i;
+	u64 cost;
+
+	stage_open(2, 400, 64);
+	first = stage.md;
+	second = open_other();
+	enter(first);
+	cost = stage.at->engine.blocks.quota.cost;
+	*shim_param_max_memory_bytes = CEILING * cost;
+	/* Nothing that is held can be written. */
+	stage_waits(READS | WRITES);
+	for (i = 0; i < CEILING - OWN; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	MUST(blocks_of(stage.at), CEILING - OWN);
+	act_send(REQ_OP_WRITE, stage_at(40), 1);
+	stage_rest_us(AT_ONCE_US);
+	MUST(COUNT(rmw_drive_max_blocks), 0);
+	MUST(blocks_of(stage.at), CEILING - OWN);
+	enter(second);
+	for (i = 0; i < OWN; i++)
+		act_write(stage_at(50 + 2 * i), 1);
+	MUST(blocks_of(stage.at), OWN);
+	act_send(REQ_OP_WRITE, stage_at(60), 1);
+	stage_rest_ms(1);
+	MUST(blocks_of(stage.at), OWN);
+	/* What the first holds is written, known, and evicted for others. */
+	enter(first);
+	stage_waits(0);
+	stage_rest_ms(50);
+	MUST(COUNT(rmw_drive_max_blocks), 1);
+	MUST_LIE(stage.at->engine.held.nr, 1, CEILING / 4);
+	enter(second);
+	act_write(stage_at(62), 1);
+	stage_rest_ms(10);
+	enter(first);
+	MUST_LIE(stage.at->engine.blocks.quota.nr_common.counter, 1,
+		 (CEILING - 2 * OWN) * 3 / 4);
+	enter(second);
+	act_write(stage_at(64), 1);
+	MUST_LIE(stage.at->engine.blocks.quota.nr_common.counter, 1, 2);
+	stage_flush();
+	*shim_param_max_memory_bytes = 0;
+	dm_disk(second)->openers--;
+	shim_md_remove(second);
+	enter(first);
+	stage_close();
+}
