@@ -80,16 +80,18 @@ def sysfs_names():
     """The files that sysfs.c makes, from its calls of files_add() and its tables of names."""
     text = (KMOD / "sysfs.c").read_text()
     counters = [name for name, _ in ledger_rows()]
-    histograms = re.findall(r"\[LEDGER_\w+\] = \"(\w+)\"", text)
+    histograms = [f"{name}_histogram" for name in re.findall(r"\[LEDGER_\w+\] = HISTOGRAM\((\w+)\)", text)]
     of_targets = re.findall(r"\{ \"(\w+)\", print_\w+ \}", text)
-    many = {"counter_show": counters, "histogram_show": histograms, "histogram_baseline_show": histograms,
-            "counter_baseline_show": [name for name, kind in ledger_rows() if kind == "COUNTER"],
-            "target_show": of_targets}
     assert len(histograms) == len(enum(KMOD / "ledger.h", "ledger_histogram")) - 1 and of_targets
+    assert re.findall(r"name = kasprintf\(GFP_KERNEL, \"(.+)\", index,", text) == ["target%u_%s"]
+    many = {"ledger_name(i)": counters, "histogram_names[i].name": histograms,
+            "histogram_names[i].baseline": [f"baseline_{name}" for name in histograms],
+            "baseline_names[i]": [f"baseline_{name}" for name, kind in ledger_rows() if kind == "COUNTER"],
+            "name": [f"target<N>_{name}" for name in of_targets]}
     names = []
-    for show, pattern in re.findall(r"files_add\(\s*files,\s*node,\s*(\w+),\s*\w+,\s*\"([^\"]+)\"", text):
-        pattern = pattern.replace("%u", "<N>")
-        names += [pattern.replace("%s", name) for name in many[show]] if "%s" in pattern else [pattern]
+    for name in re.findall(r"files_add\(\s*files,\s*node,\s*\w+,\s*\w+,\s*([^;]+)\);", text):
+        names += [name.strip('"')] if name.startswith('"') else many.pop(name)
+    assert not many, "files of a table are not made"
     return names
 
 

@@ -3,10 +3,6 @@
 same, and one that is killed fails it."""
 
 EQUIVALENT: dict[str, str] = {
-    "block.c: block_remove: WARN_ON_ONCE(!list_empty(&block->touches) || !list_empty(&block->next) || block->held || "
-    "block->waiting); list_del(&block->list); => list_del(&block->list); WARN_ON_ONCE(!list_empty(&block->touches) || "
-    "!list_empty(&block->next) || block->held || block->waiting);":
-        "block->list is neither of the lists that the warning looks at",
     "block.c: blocks_evict_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
     "held.c: hold_wake: if (wq_has_sleeper(&held->quiet)) => /*if (wq_has_sleeper(&held->quiet))*/":
@@ -44,8 +40,8 @@ EQUIVALENT: dict[str, str] = {
         "the two set fields of the bio that do not depend on each other",
     "run.c: run_go_on: bio_uninit(&run->bio); => /*bio_uninit(&run->bio);*/":
         "bio_endio() of every kernel has put the cgroup, and a bio that was only submitted has nothing else",
-    "sysfs.c: device_files: ok = files_add(files, node, epoch_show, 0, \"epoch\") && => ok = files_add(files, node, "
-    "epoch_show, -1, \"epoch\") &&":
+    "sysfs.c: device_files: files_add(files, node, epoch_show, 0, \"epoch\"); => files_add(files, node, "
+    "epoch_show, -1, \"epoch\");":
         "epoch_show() does not look at which",
     "start.c: start_now: while (nr > 1) { => while (nr > 0) {":
         "a block alone goes in a run with memory of its own then, or without memory as before: the same requests come of both",
