@@ -37,6 +37,7 @@
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/shrinker.h>
 #include <linux/workqueue.h>
 
 #include "block.h"

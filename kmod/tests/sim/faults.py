@@ -111,7 +111,7 @@ FAULTS = {
     "flush-keeps-cached": [("fixing.c", "TASK_KILLABLE);\n\t\tblocks_evict(at);\n", "TASK_KILLABLE);\n")],
     "message-with-more-words": [("coalesce.c", "\tif (argc == 1 && !strcasecmp(argv[0], \"drop_failed\")) {",
                                  "\tif (!strcasecmp(argv[0], \"drop_failed\")) {")],
-    "cache-gained-unseen": [("cache.c", "if (has_cache && !node->has_cache)", "if (cached && node->has_cache)")],
+    "cache-gained-unseen": [("cache.c", "if (has_cache && !node->has_cache)", "if (has_cache && node->has_cache)")],
     "sleep-does-not-end": [("notify.c", "\t\t\tWRITE_ONCE(at->engine.blocks.asleep, false);\n", "\t\t\t;\n")],
     "one-sleep-ends-both": [("notify.c", "\tsleeps &= ~kind;\n", "\tsleeps = 0 * kind;\n")],
     "chunk-not-looked-at": [("table.c", "if (lim.chunk_sectors &&\n", "if (!lim.chunk_sectors &&\n")],

@@ -55,6 +55,13 @@ REWRITES = {
          " * ends such a part at a multiple"),
     ),
     "kmod/block_state.h": (('#include "compat.h"\n', '#include "placement.h"\n'),),
+    "kmod/reclaim.c": (
+        ('#include "compat.h"\n', ""),
+        ('\tshrinker = compat_shrinker("dm-align", reclaim_count, reclaim_scan);\n\treturn shrinker ? 0 : -ENOMEM;\n',
+         '\tshrinker = shrinker_alloc(0, "dm-align");\n\tif (!shrinker)\n\t\treturn -ENOMEM;\n'
+         "\tshrinker->count_objects = reclaim_count;\n\tshrinker->scan_objects = reclaim_scan;\n"
+         "\tshrinker_register(shrinker);\n\treturn 0;\n"),
+    ),
     "kmod/cut.h": (
         (" * The block layer splits write-zeroes by the same rule as writes, from 6.12 on\n"
          " * (before that at the limit itself, which is no less). A part of a block, which is\n"
@@ -173,9 +180,9 @@ LAYER_REWRITES = {"report": {
          "\tstruct align_target *at = ti->private;\n\n\t*bdev"),
         ("\tret = fixing_take_ioctl(at, cmd);\n\tif (ret)\n\t\treturn ret;\n", ""),
         ("\tfixing_io_hints(at, limits);\n", ""),
-        ("\tint ret = notify_init();\n\n\tif (ret)\n\t\treturn ret;\n\tret = dm_register_target(&align_type);\n"
-         "\tif (ret)\n\t\tnotify_exit();\n\treturn ret;\n", "\treturn dm_register_target(&align_type);\n"),
-        ("\tdm_unregister_target(&align_type);\n\tnotify_exit();\n", "\tdm_unregister_target(&align_type);\n"),
+        ("\tint ret = fixing_load();\n\n\tif (ret)\n\t\treturn ret;\n\tret = dm_register_target(&align_type);\n"
+         "\tif (ret)\n\t\tfixing_unload();\n\treturn ret;\n", "\treturn dm_register_target(&align_type);\n"),
+        ("\tdm_unregister_target(&align_type);\n\tfixing_unload();\n", "\tdm_unregister_target(&align_type);\n"),
     ),
     "kmod/align.h": (
         ("/* Whether a touch is resolved with its block, and not with its write. */\n"
