@@ -204,7 +204,7 @@ struct align_blocks {
  * @stopped: reasons why @holding is false, as bits
  * @frozen: no held block may be sent, because the device is suspended; read
  *	without the lock
- * @quiet: woken when a block has nothing more in flight, while @frozen
+ * @at_rest: woken when a block has nothing more in flight, while @frozen
  * @nr_flushes: flushes that had to wait for held blocks and have not ended; read
  *	without the lock
  * @waiters: flushes, messages and suspends that wait for held blocks
@@ -230,7 +230,7 @@ struct align_held {
 	bool holding;
 	unsigned int stopped;
 	bool frozen;
-	wait_queue_head_t quiet;
+	wait_queue_head_t at_rest;
 	unsigned int nr_flushes;
 	struct align_waiters waiters;
 	u64 seq;

@@ -77,6 +77,6 @@ void hold_end_flush(struct align_target *at)
 
 	spin_lock_irqsave(&held->lock, flags);
 	if (!--held->nr_flushes)
-		wake_up(&held->quiet);
+		wake_up(&held->at_rest);
 	spin_unlock_irqrestore(&held->lock, flags);
 }

@@ -147,8 +147,8 @@ void hold_limit(struct align_target *at)
 /* Wake hold_freeze(): a held block is no longer in flight. */
 static void hold_wake(struct align_held *held)
 {
-	if (wq_has_sleeper(&held->quiet))
-		wake_up(&held->quiet);
+	if (wq_has_sleeper(&held->at_rest))
+		wake_up(&held->at_rest);
 }
 
 /* End waiters whose blocks are settled; a worker ends the rest of very many. */
@@ -325,7 +325,7 @@ static struct rb_root_cached *resting_of(const struct align_block *block)
  * held blocks rest: hold_freeze() looks at the counts without the shard's lock, and
  * then cancels work and timer. So this block is counted last, when nothing here
  * queues the work or sets the timer any more, and hold_freeze() sees both done when
- * it sees the count. Behind that, hold_wake() touches held->quiet only, and the
+ * it sees the count. Behind that, hold_wake() touches held->at_rest only, and the
  * caller the shard's lock and lists: hold_exit() takes the lock of each shard before
  * anything is freed.
  *
@@ -726,7 +726,7 @@ void held_init(struct align_target *at)
 	spin_lock_init(&held->lock);
 	waiters_init(&held->waiters);
 	INIT_WORK(&held->ends, hold_ends_work);
-	init_waitqueue_head(&held->quiet);
+	init_waitqueue_head(&held->at_rest);
 	held->stopped = HOLD_STOPPED_SUSPEND;
 	INIT_WORK(&held->event, hold_event);
 }

@@ -83,9 +83,9 @@ static void hold_say_waiting(const struct align_target *at)
 		     dm_device_name(at->node->md), at->dev->name);
 }
 
-static void hold_wait_quiet(struct align_target *at)
+static void hold_wait_at_rest(struct align_target *at)
 {
-	while (!wait_event_timeout(at->engine.held.quiet,
+	while (!wait_event_timeout(at->engine.held.at_rest,
 				   hold_is_at_rest(&at->engine.held),
 				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);
@@ -138,13 +138,13 @@ static void hold_freeze(struct align_target *at)
 	WRITE_ONCE(held->frozen, true);
 	spin_unlock_irq(&held->lock);
 	/* The work may be asleep below with blocks that it has taken. */
-	hold_wait_quiet(at);
+	hold_wait_at_rest(at);
 	/* The work may set the timer once more, the timer queue the work. */
 	cancel_work_sync(&held->work);
 	timer_delete_sync(&held->due);
 	cancel_work_sync(&held->work);
 	/* And it may have been about to take blocks. */
-	hold_wait_quiet(at);
+	hold_wait_at_rest(at);
 
 	hold_fail_waiters(held);
 
@@ -152,7 +152,7 @@ static void hold_freeze(struct align_target *at)
 	 * device-mapper has waited for flushes, but does not do so when the
 	 * device is removed.
 	 */
-	while (!wait_event_timeout(held->quiet,
+	while (!wait_event_timeout(held->at_rest,
 				   !READ_ONCE(held->nr_flushes),
 				   msecs_to_jiffies(HOLD_DEADLINE_MS)))
 		hold_say_waiting(at);

@@ -335,7 +335,7 @@ def test_a_block_that_can_neither_be_read_nor_written_stays_held(drive):
 
 @pytest.mark.parametrize("what", ["read", "write"])
 def test_a_failing_block_in_a_run_concerns_no_other(drive, what):
-    """Five held neighbours are emptied by one request; the middle one fails."""
+    """Five held neighbours are drained by one request; the middle one fails."""
     with holding(drive.path) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         for block in range(BAD - 2, BAD + 3):
             upper.write(block * BLOCK + 1, pattern(block, block * BLOCK + 1, 2))

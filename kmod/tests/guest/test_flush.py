@@ -57,7 +57,7 @@ def test_a_flush_takes_as_long_as_what_it_is_for(rig):
 
 
 def test_a_flood_of_zeroes_into_a_held_block_does_not_keep_a_flush_waiting(rig):
-    """Such ranges go down past held blocks; but a block that has to be emptied lets no more of them pass."""
+    """Such ranges go down past held blocks; but a block that has to be drained lets no more of them pass."""
     drive = rig.drive("slow4ms")
     length = sectors_of(drive.path)
     with holding(drive.path) as device, contextlib.ExitStack() as stack:

@@ -141,7 +141,7 @@ def blocks_per_request(path):
 
 
 @pytest.mark.parametrize("segments", [30, 126, 254])
-def test_neighbours_are_emptied_in_runs(rig, segments):
+def test_neighbours_are_drained_in_runs(rig, segments):
     """512 bytes in each of 600 blocks, in any order: one read for a run of them, and one write."""
     drive = rig.drive(f"segments{segments}")
     most = blocks_per_request(drive.path)

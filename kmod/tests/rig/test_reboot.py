@@ -170,7 +170,7 @@ def test_all_disks_that_do_not_answer_have_one_deadline_at_a_reboot(end):
 
 @pytest.mark.timeout(0)
 @one_reboot
-def test_nothing_more_is_emptied_after_the_deadline_of_a_reboot(end):
+def test_nothing_more_is_drained_after_the_deadline_of_a_reboot(end):
     """Blocks in flight at the deadline are written if the disk answers after all; the others stay held."""
     late = end.said["written_too_late"]
     assert 0 < late < len(MANY), f"{late} of {len(MANY)} blocks were written after the deadline"

@@ -81,9 +81,9 @@ FAULTS = {
     "mode-keeps-held": [("fixing.c", "ret = hold_drain(at, MAX_SCHEDULE_TIMEOUT, TASK_KILLABLE);\n\t\tif (ret) {",
                          "ret = 0;\n\t\tif (ret) {")],
     "freeze-without-quiet": [("settle.c", "\t/* The work may be asleep below with blocks that it has taken. */\n"
-                              "\thold_wait_quiet(at);\n", ""),
-                             ("settle.c", "\t/* And it may have been about to take blocks. */\n\thold_wait_quiet(at);\n",
-                              "\tif (!at->node)\n\t\thold_wait_quiet(at);\n")],
+                              "\thold_wait_at_rest(at);\n", ""),
+                             ("settle.c", "\t/* And it may have been about to take blocks. */\n\thold_wait_at_rest(at);\n",
+                              "\tif (!at->node)\n\t\thold_wait_at_rest(at);\n")],
     "freeze-without-cancel": [("settle.c", "\tcancel_work_sync(&held->work);\n\ttimer_delete_sync(&held->due);\n"
                                "\tcancel_work_sync(&held->work);\n", "")],
     "empty-while-frozen": [("drain.c", "return !hold_is_frozen(&engine->held) && ", "return ")],
@@ -243,8 +243,8 @@ SCENES = {
                    "\t\tif (touch->io)\n\t\t\tledger_add"),
     "suspends": ("fixing.c", "void fixing_presuspend_undo(struct dm_target *ti)\n{\n\thold_thaw(ti->private);\n",
                  "void fixing_presuspend_undo(struct dm_target *ti)\n{\n"),
-    "slow suspend": ("settle.c", "\twhile (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_at_rest",
-                     "\tif (!wait_event_timeout(at->engine.held.quiet,\n\t\t\t\t   hold_is_at_rest"),
+    "slow suspend": ("settle.c", "\twhile (!wait_event_timeout(at->engine.held.at_rest,\n\t\t\t\t   hold_is_at_rest",
+                     "\tif (!wait_event_timeout(at->engine.held.at_rest,\n\t\t\t\t   hold_is_at_rest"),
     "forgotten": ("block.c", "\t\tif (block->state == BLOCK_IS_REST)\n\t\t\tblock->valid = false;\n", ""),
     "gate": ("gate.c", "\tif (ret)\n\t\tgate->given_up = true;\n\treturn ret;\n", "\treturn 0;\n"),
     "nowait": ("turn.c", "\t\t\tif (!left-- ||\n\t\t\t    range_step(block, op, false) == RANGE_WAITS)\n",

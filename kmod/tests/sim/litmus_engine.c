@@ -50,7 +50,7 @@ static void holder_begin(struct holder *holder, bool failed)
 	memset(holder, 0, sizeof(*holder));
 	at->ledger = &node.ledger;
 	spin_lock_init(&held->lock);
-	init_waitqueue_head(&held->quiet);
+	init_waitqueue_head(&held->at_rest);
 	waiters_init(&held->waiters);
 	block->single.at = at;
 	block->failed = failed;

@@ -206,7 +206,7 @@ def test_a_removal_begins_with_no_other_block_after_its_deadline(rig, disk, stuc
     assert f"did not complete all held blocks within {REMOVAL_DEADLINE} s" in log.text
 
 
-def test_a_held_block_that_is_about_to_be_emptied_lets_no_overwrite_pass(rig, disk, stuck):
+def test_a_held_block_that_is_about_to_be_drained_lets_no_overwrite_pass(rig, disk, stuck):
     """Otherwise ranges could overtake one after the other, and keep a flush waiting for ever."""
     with Align(stuck.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         places = [block * 3 * BLOCK for block in range(40)]

@@ -65,7 +65,7 @@ def test_no_acknowledged_sector_is_lost_while_requests_fail(rig, mode, percent):
 @pytest.mark.parametrize("percent", [0, 100])
 @pytest.mark.parametrize("bad", ["reads", "writes"])
 def test_a_bad_block_among_held_neighbours_concerns_no_other(rig, disk, bad, percent):
-    """Eight neighbours are emptied; the fourth fails. With and without memory for reading them together."""
+    """Eight neighbours are drained; the fourth fails. With and without memory for reading them together."""
     want = bytearray(pattern(1, 0, 64))
     with Disk(disk.path) as lower:
         lower.write(0, bytes(want))

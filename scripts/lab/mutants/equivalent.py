@@ -5,7 +5,7 @@ same, and one that is killed fails it."""
 EQUIVALENT: dict[str, str] = {
     "block.c: blocks_evict_range: span = shard_span(at, first, last); => span = shard_span(at , last, first);":
         "the same shard, or all shards in place of two: more of them are looked through for blocks of the range",
-    "held.c: hold_wake: if (wq_has_sleeper(&held->quiet)) => /*if (wq_has_sleeper(&held->quiet))*/":
+    "held.c: hold_wake: if (wq_has_sleeper(&held->at_rest)) => /*if (wq_has_sleeper(&held->at_rest))*/":
         "wake_up() of a queue without sleepers does nothing",
     "held.c: hold_rest: smp_mb__before_atomic(); => ;":
         "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
