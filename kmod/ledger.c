@@ -94,7 +94,8 @@ struct ledger_share *ledger_make_share(struct ledger *ledger)
 	struct ledger_share *made, *other = NULL;
 
 	preempt_enable();
-	made = kzalloc(sizeof(*made), GFP_NOWAIT | __GFP_NOWARN);
+	made = kzalloc(sizeof(*made), GFP_NOWAIT | __GFP_NORETRY |
+		       __GFP_NOMEMALLOC | __GFP_NOWARN);
 	preempt_disable();
 	/* Fully ordered: who finds it in ledger_cell() finds it zeroed. */
 	if (made)
