@@ -604,6 +604,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 	quota_init(&blocks->quota,
 		   kmalloc_size_roundup(block_own_bytes(at)) +
 		   at->geometry.physical);
+	ceiling_add_target(1);
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
 	INIT_DELAYED_WORK(&blocks->calm, blocks_calm);
 	return 0;
@@ -616,5 +617,6 @@ void blocks_exit(struct align_target *at)
 	WARN_ON(areas_calm(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
+	ceiling_add_target(-1);
 	kfree(at->engine.blocks.area);
 }

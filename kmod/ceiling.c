@@ -7,7 +7,8 @@
  * (ceiling_divide()). A new block lies in its target's own part if that has room, else
  * in the common one. So a target that fills the common part with blocks which it holds,
  * or cannot write, never takes the own part of another one; and the parts together are
- * the ceiling. A block that goes leaves the common part first.
+ * the ceiling. A block that goes leaves the common part first, unless the own part has
+ * more blocks than it is large.
  *
  * Nothing waits here. A block that gets no room is refused, and its touch goes
  * down unmodified, as above max_blocks; so what is held is never waited for
@@ -18,7 +19,8 @@
  * the work, which may find no worker.
  *
  * Where the parts become smaller, because the parameter is changed or a target comes,
- * blocks above them stay until they end by themselves, as above max_blocks. All is
+ * blocks above them stay until they end by themselves, as above max_blocks, and each one
+ * that ends makes the excess smaller. All is
  * counted by atomics; a target within its own part, or without a ceiling, touches none
  * of other targets.
  */
@@ -46,6 +48,12 @@ static unsigned long relief_since;
 static struct ceiling_parts parts_now(u64 max)
 {
 	return ceiling_divide(max, atomic_read(&nr_targets));
+}
+
+/* Return how many blocks the own part of a target has room for. */
+static u64 own_blocks(const struct align_quota *quota, u64 max)
+{
+	return div64_u64(parts_now(max).own, quota->cost);
 }
 
 /*
@@ -97,21 +105,20 @@ static bool own_take(struct align_quota *quota, u64 most)
 bool quota_take(struct align_quota *quota)
 {
 	u64 max = READ_ONCE(max_memory_bytes);
-	struct ceiling_parts parts;
+	u64 common;
 	bool taken;
 
 	if (!max) {
 		atomic_inc(&quota->nr_own);
 		return true;
 	}
-	parts = parts_now(max);
-	if (own_take(quota, div64_u64(parts.own, quota->cost)))
+	if (own_take(quota, own_blocks(quota, max)))
 		return true;
-	taken = common_take(quota->cost, parts.common);
+	common = parts_now(max).common;
+	taken = common_take(quota->cost, common);
 	if (taken)
 		atomic_inc(&quota->nr_common);
-	if (!taken ||
-	    ceiling_is_near(atomic64_read(&common_bytes), parts.common))
+	if (!taken || ceiling_is_near(atomic64_read(&common_bytes), common))
 		ask_for_relief();
 	return taken;
 }
@@ -121,14 +128,27 @@ bool quota_take(struct align_quota *quota)
  * @quota: the quota of the block's target
  *
  * Any context. Either number has all blocks of a target that the other one has not, so
- * where none is in the common part there is one in the target's own.
+ * one of them is not 0; which one may change meanwhile.
  */
 void quota_give(struct align_quota *quota)
 {
-	if (atomic_dec_if_positive(&quota->nr_common) >= 0)
-		atomic64_sub(quota->cost, &common_bytes);
-	else
-		atomic_dec(&quota->nr_own);
+	u64 max = READ_ONCE(max_memory_bytes);
+	int most = INT_MAX;
+	int nr = atomic_read(&quota->nr_own);
+
+	if (max)
+		most = min_t(u64, most, own_blocks(quota, max));
+	while (nr > most)
+		if (atomic_try_cmpxchg(&quota->nr_own, &nr, nr - 1))
+			return;
+	for (;;) {
+		if (atomic_dec_if_positive(&quota->nr_common) >= 0) {
+			atomic64_sub(quota->cost, &common_bytes);
+			return;
+		}
+		if (atomic_dec_if_positive(&quota->nr_own) >= 0)
+			return;
+	}
 }
 
 /**
@@ -152,16 +172,28 @@ unsigned int quota_most_held(const struct align_quota *quota,
 				 atomic64_read(&common_bytes), max_blocks);
 }
 
+/* Return the bytes that have to go for the common part to have room again. */
+static u64 common_excess(void)
+{
+	u64 max = READ_ONCE(max_memory_bytes);
+
+	if (!max)
+		return 0;
+	return ceiling_excess(atomic64_read(&common_bytes),
+			      parts_now(max).common);
+}
+
 /* Whether the common part has room again, so that no more need be evicted. */
 bool ceiling_is_relieved(void)
 {
-	u64 max = READ_ONCE(max_memory_bytes);
-	u64 common;
+	return !common_excess();
+}
 
-	if (!max)
-		return true;
-	common = parts_now(max).common;
-	return atomic64_read(&common_bytes) <= common - common / 4;
+/* Return how many blocks of a target go for that: none that lie in its own part. */
+unsigned int quota_excess(const struct align_quota *quota)
+{
+	return min_t(u64, atomic_read(&quota->nr_common),
+		     div64_u64(common_excess() + quota->cost - 1, quota->cost));
 }
 
 /* Count a target that comes, or goes: @change is 1 or -1. */

@@ -62,6 +62,20 @@ static inline bool ceiling_is_near(u64 bytes, u64 common)
 }
 
 /**
+ * ceiling_excess - how much has to go from the common part, to make room in it
+ * @bytes: what blocks have of it
+ * @common: its size
+ *
+ * Return: bytes, 0 when it is full to three quarters or less.
+ */
+static inline u64 ceiling_excess(u64 bytes, u64 common)
+{
+	u64 most = common - common / 4;
+
+	return bytes > most ? bytes - most : 0;
+}
+
+/**
  * ceiling_most_held - the limit of blocks for held_is_pressed(), below the ceiling
  * @max: the ceiling, bytes
  * @targets: number of targets
@@ -93,13 +107,8 @@ bool ceiling_is_relieved(void);
 void quota_init(struct align_quota *quota, u64 cost);
 bool quota_take(struct align_quota *quota);
 void quota_give(struct align_quota *quota);
+unsigned int quota_excess(const struct align_quota *quota);
 unsigned int quota_most_held(const struct align_quota *quota,
 			     unsigned int max_blocks);
-
-/* Whether blocks of a target lie in the common part. */
-static inline bool quota_is_common(const struct align_quota *quota)
-{
-	return atomic_read(&quota->nr_common);
-}
 
 #endif

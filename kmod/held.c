@@ -140,8 +140,11 @@ void hold_press(struct align_target *at)
 /* Write what is more than may be held by a limit that has changed. */
 void hold_limit(struct align_target *at)
 {
-	hold_note_pressure(at, atomic_read(&at->engine.held.nr_resting));
-	hold_kick(at);
+	struct align_held *held = &at->engine.held;
+
+	hold_note_pressure(at, atomic_read(&held->nr_resting));
+	if (READ_ONCE(held->pressed))
+		hold_kick(at);
 }
 
 /* Wake hold_freeze(): a held block is no longer in flight. */

@@ -51,9 +51,9 @@ static struct shrinker *shrinker;
 static struct work_struct relief;
 
 /*
- * Evict at most @most cached blocks of the target whose turn it is, if the
- * common part of the ceiling gets something of that or @all targets are meant.
- * walk_lock held; there is a target. Return: how many went.
+ * Evict at most @most cached blocks of the target whose turn it is; no more than
+ * relieve the common part of the ceiling, unless @all are meant. walk_lock held;
+ * there is a target. Return: how many went.
  */
 static unsigned int give_back_next(unsigned int most, bool all)
 {
@@ -61,8 +61,8 @@ static unsigned int give_back_next(unsigned int most, bool all)
 		list_first_entry(&targets, struct align_target, walked);
 
 	list_move_tail(&at->walked, &targets);
-	if (!all && !quota_is_common(&at->engine.blocks.quota))
-		return 0;
+	if (!all)
+		most = min(most, quota_excess(&at->engine.blocks.quota));
 	return blocks_give_back(at, most);
 }
 
@@ -128,7 +128,6 @@ void reclaim_add(struct align_target *at)
 	mutex_lock(&walk_lock);
 	list_add_tail(&at->walked, &targets);
 	nr_targets++;
-	ceiling_add_target(1);
 	mutex_unlock(&walk_lock);
 }
 
@@ -138,7 +137,6 @@ void reclaim_remove(struct align_target *at)
 	mutex_lock(&walk_lock);
 	list_del(&at->walked);
 	nr_targets--;
-	ceiling_add_target(-1);
 	mutex_unlock(&walk_lock);
 }
 

@@ -815,6 +815,11 @@ static void holding_keeps_to_the_ceiling(struct kunit *test)
 	}
 	KUNIT_EXPECT_FALSE(test, ceiling_is_near(700, 800));
 	KUNIT_EXPECT_TRUE(test, ceiling_is_near(701, 800));
+	KUNIT_EXPECT_EQ(test, ceiling_excess(600, 800), (u64)0);
+	KUNIT_EXPECT_EQ(test, ceiling_excess(601, 800), (u64)1);
+	KUNIT_EXPECT_EQ(test, ceiling_excess(800, 800), (u64)200);
+	/* A ceiling that was lowered. */
+	KUNIT_EXPECT_EQ(test, ceiling_excess(10, 0), (u64)10);
 }
 
 static void the_young_and_open_wait(struct kunit *test)

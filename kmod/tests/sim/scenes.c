@@ -1339,7 +1339,8 @@ static const struct {
 	{ "withdrawn", scene_withdrawn }, { "patched", scene_patched },
 	{ "two regions", scene_two_regions }, { "cut", scene_cut },
 	{ "files", scene_files }, { "lost files", scene_lost_files },
-	{ "given back", scene_given_back }, { "ceiling", scene_ceiling },
+	{ "given back", scene_given_back }, { "lowered", scene_lowered },
+	{ "relieved", scene_relieved }, { "ceiling", scene_ceiling },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

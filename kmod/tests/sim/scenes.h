@@ -14,6 +14,8 @@ void scene_lost_files(void);
 /* Scenes of scenes_memory.c. */
 void scene_ceiling(void);
 void scene_given_back(void);
+void scene_lowered(void);
+void scene_relieved(void);
 
 /* A scene of scenes_lines.c. */
 void scene_lines(void);

@@ -67,6 +67,71 @@ static struct mapped_device *open_other(void)
 	return md;
 }
 
+static void leave(struct mapped_device *other, struct mapped_device *first)
+{
+	*shim_param_max_memory_bytes = 0;
+	dm_disk(other)->openers--;
+	shim_md_remove(other);
+	enter(first);
+	stage_close();
+}
+
+/* Touch some more blocks of a row, one after the other, for less than they are cached. */
+static void act_write_on(unsigned int *next, unsigned int nr)
+{
+	for (; nr; nr--) {
+		act_write(stage_at(2 + 2 * (*next)++ % 64), 1);
+		stage_rest_ms(20);
+	}
+}
+
+/* A ceiling that is set while a target goes on making blocks comes into force. */
+void scene_lowered(void)
+{
+	unsigned int next = 0;
+	u64 cost;
+
+	stage_open(1, 400, 64);
+	cost = stage.at->engine.blocks.quota.cost;
+	act_write_on(&next, 40);
+	MUST_LIE(blocks_of(stage.at), CEILING + 4, 40);
+	*shim_param_max_memory_bytes = CEILING * cost;
+	act_write_on(&next, 40);
+	MUST_LIE(blocks_of(stage.at), 1, CEILING);
+	*shim_param_max_memory_bytes = CEILING / 2 * cost;
+	act_write_on(&next, 40);
+	MUST_LIE(blocks_of(stage.at), 1, CEILING / 2);
+	*shim_param_max_memory_bytes = 0;
+	stage_close();
+}
+
+/* What makes room in the common part evicts nothing that lies in a target's own. */
+void scene_relieved(void)
+{
+	struct mapped_device *first, *second;
+	unsigned int first_next = 0, second_next = 16, i;
+
+	stage_open(1, 400, 64);
+	first = stage.md;
+	*shim_param_max_memory_bytes =
+		CEILING * stage.at->engine.blocks.quota.cost;
+	second = open_other();
+	for (i = 0; i < 60; i++) {
+		unsigned int own;
+
+		enter(first);
+		act_write_on(&first_next, 1);
+		own = blocks_of(stage.at);
+		enter(second);
+		act_write_on(&second_next, 1);
+		enter(first);
+		if (own > OWN)
+			own = OWN;
+		MUST_LIE(blocks_of(stage.at), own, CEILING);
+	}
+	leave(second, first);
+}
+
 /* Two targets below one ceiling: neither takes the other's own part. */
 void scene_ceiling(void)
 {
@@ -112,9 +177,5 @@ void scene_ceiling(void)
 	act_write(stage_at(64), 1);
 	MUST_LIE(stage.at->engine.blocks.quota.nr_common.counter, 1, 2);
 	stage_flush();
-	*shim_param_max_memory_bytes = 0;
-	dm_disk(second)->openers--;
-	shim_md_remove(second);
-	enter(first);
-	stage_close();
+	leave(second, first);
 }
