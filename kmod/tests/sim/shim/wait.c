@@ -118,8 +118,9 @@ void init_completion(struct completion *completion)
 void complete(struct completion *completion)
 {
 	machine_point();
+	/* One step, as under the completion's lock: who has waited may free it then. */
 	completion->done++;
-	wake(&completion->wait, false);
+	wake_queued(&completion->wait, false);
 }
 
 /* Return: 0, or -ETIMEDOUT, or -ERESTARTSYS. */
