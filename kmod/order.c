@@ -42,15 +42,21 @@ static bool range_has_left(const struct align_io *io, u64 number)
 	       (shard == io->write.left_shard && number < io->write.left_number);
 }
 
-/* Count the ranges of a tree that touch a block, up to ORDER_RANGES. Lock held. */
+/*
+ * Count the ranges of a tree that touch a block, up to ORDER_RANGES, as which those
+ * count of which too many would have to be looked at. Lock held.
+ */
 static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
 {
 	struct align_range *range;
-	unsigned int nr = 0;
+	unsigned int nr = 0, seen = 0;
 
 	for (range = range_first(ranges, number); range && nr < ORDER_RANGES;
-	     range = range_next(range, number))
+	     range = range_next(range, number)) {
+		if (++seen > 2 * ORDER_RANGES)
+			return ORDER_RANGES;
 		nr += !range_has_left(range->io, number);
+	}
 	return nr;
 }
 
