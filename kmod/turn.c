@@ -43,9 +43,10 @@
  * one after the other, which count in cuts; cached blocks are evicted first and
  * do not count. What is written meanwhile to a part that is not registered yet
  * may be overwritten or discarded by it, as on the raw drive, where both are in
- * flight. A discard is cut at multiples of the granularity of the underlying
- * device only, as that may ignore parts of a granule. A secure erase and an
- * atomic write are not cut. A REQ_NOWAIT write that would be cut is sent back.
+ * flight. A discard is cut between granules of the underlying device, as that may
+ * ignore parts of one, and inside one only if more than 32 blocks of that are in
+ * memory. A secure erase goes on to the end of the granule then, and an atomic
+ * write is not cut. A REQ_NOWAIT write that would be cut is sent back.
  *
  * Two ranges that overlap do not wait for each other. Writes that are in flight
  * at the same time have no order on the raw drive either.
@@ -422,27 +423,29 @@ static void block_note_over(struct align_block *block)
 /*
  * The sector where a range is cut, in front of a block; @end: it is not. A device may
  * ignore parts of what it discards as a whole, or erases; so these are cut between its
- * granules only, and may meet as many blocks as one has. What is atomic stays whole, and
- * no drive writes much like that.
+ * granules. If all of them lies in one, a discard is cut in front of the block, and no
+ * more than that granule is not discarded; an erase goes on to the end of its granule,
+ * and may meet as many blocks as one has. What is atomic stays whole, and no drive writes
+ * much like that.
  */
 static u64 range_cut(const struct align_io *io, u64 start, u64 end, u64 block)
 {
 	const struct align_geometry *g = &io->at->geometry;
 	u64 cut = align_block_start(g, block);
-	u32 granule, over;
+	u32 granule, into;
 
 	if (io->bio->bi_opf & REQ_ATOMIC)
 		return end;
 	if (bio_op(io->bio) == REQ_OP_WRITE || align_io_is_zeroes(io))
 		return cut;
-	if (bio_op(io->bio) == REQ_OP_SECURE_ERASE)
-		return end;
-	granule = align_discard_sectors(io->at);
+	granule = align_discard_granule(io->at, cut, &into);
 	if (granule <= align_block_sectors(g))
 		return cut;
-	div_u64_rem(cut, granule, &over);
-	cut -= over;
-	return cut > start && !align_sector_in_block(g, cut) ? cut : end;
+	if (cut - start > into)
+		return cut - into;
+	if (bio_op(io->bio) != REQ_OP_SECURE_ERASE)
+		return cut;
+	return min(cut - into + granule, end);
 }
 
 /*

@@ -560,6 +560,7 @@ struct gendisk *drive_new(const struct world_plan *plan)
 		.logical_block_size = SECTOR_SIZE,
 		.io_min = plan->physical,
 		.alignment_offset = plan->offset,
+		.discard_granularity = plan->granule * SECTOR_SIZE,
 		.dma_alignment = 511,
 		.max_segment_size = 65536,
 		.max_segments = 128,

@@ -21,8 +21,14 @@ static bool one_in(unsigned int n)
 /* Small blocks, of which there are many; or large ones, with many sectors. */
 void plan_bounds_life(struct world_plan *plan)
 {
+	static const unsigned int granules[] = { 0, 0, 8, 64, 256 };
+	unsigned int block;
+
 	plan->physical = one_in(3) ? 16384 : 1024;
-	plan->offset = 0;
+	block = plan->physical / 512;
+	plan->offset = one_in(3) ? 512 : 0;
+	plan->granule = block *
+		granules[plan_chance(sizeof(granules) / sizeof(*granules))];
 	plan->start = plan->base;
 	plan->sectors = MEDIA_SECTORS;
 	plan->twin = 0;

@@ -74,6 +74,7 @@ enum world_event {
  * @linear: the second target of the table is a linear one
  * @files: devices have files in sysfs, and a task reads them
  * @reclaims: a task calls the shrinker
+ * @granule: sectors that the drive says it discards as a whole; 0: it says nothing
  * @ceiling: blocks that all targets together may have in memory; 0: there is no such
  *	limit
  * @mode: 0 report, 1 pad, 2 coalesce
@@ -118,6 +119,7 @@ struct world_plan {
 	bool has_twin;
 	unsigned int border;
 	bool linear, files, reclaims;
+	unsigned int granule;
 	unsigned int ceiling;
 	unsigned int mode, max_blocks, hold_ms;
 	unsigned int max_sectors, zeroes;

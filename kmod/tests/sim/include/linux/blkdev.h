@@ -12,6 +12,7 @@
 struct queue_limits {
 	unsigned int max_sectors;
 	unsigned int discard_granularity;
+	unsigned int discard_alignment;
 	unsigned int max_write_zeroes_sectors;
 	unsigned int max_hw_wzeroes_unmap_sectors;
 	unsigned int chunk_sectors;
