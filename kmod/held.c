@@ -32,7 +32,9 @@
  *     no range waits for that: where rule 7 would have it wait, it is let
  *     through as at the end of a turn (rule 4), and the block is in WAIT until
  *     it has ended. A discard that comes so settles nothing. A touch joins as
- *     before, and takes what is held down with it.
+ *     before, and takes what is held down with it. What was read before the
+ *     deadline is written behind it, and a run whose write fails is resent in
+ *     parts.
  */
 
 /*
