@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """Debug kernels, with KUnit, KASAN, lockdep and the other checks that stock kernels lack: "um" and "um-7.2" for User Mode
-Linux, "x86_64" and "x86_64-7.2" for QEMU; and "kcsan" for QEMU, which looks for data races with KCSAN, as KCSAN excludes
-KASAN.
+Linux, "x86_64" and "x86_64-7.2" for QEMU; "kcsan" for QEMU, which looks for data races with KCSAN, as KCSAN excludes
+KASAN; and "irqsoff" for QEMU, which has none of these checks, and measures how long interrupts are off.
 
 A build lies in the cache under a name made of the source's version and its configuration, and contains nothing of this
 project: modules and suites are built against it as external modules, so a change in kmod/ or kunit/ rebuilds only these.
 
-    scripts/python -m lab.linux.debug_kernels um|um-7.2|x86_64|x86_64-7.2|kcsan
+    scripts/python -m lab.linux.debug_kernels um|um-7.2|x86_64|x86_64-7.2|kcsan|irqsoff
         build the kernel if missing; print the build folder
 """
 
@@ -26,7 +26,8 @@ KERNELS = {"um": (kernels.USUAL, ("common.config", "uml.config")),
            "um-7.2": ("7.2", ("common.config", "uml.config", "uml-7.2.config")),
            "x86_64": (kernels.USUAL, ("common.config", "qemu.config")),
            "x86_64-7.2": ("7.2", ("common.config", "qemu.config")),
-           "kcsan": (kernels.USUAL, ("common.config", "qemu.config", "kcsan.config"))}
+           "kcsan": (kernels.USUAL, ("common.config", "qemu.config", "kcsan.config")),
+           "irqsoff": (kernels.USUAL, ("common.config", "qemu.config", "irqsoff.config"))}
 TARGETS = {"um": ["linux", "modules"], "x86_64": ["bzImage", "modules"]}
 
 

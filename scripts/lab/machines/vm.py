@@ -5,7 +5,7 @@ The guest sees this machine's files at the same paths, read-only (writes under /
 /run and /mnt are empty there), plus writable folders named by --rwdir. Guests use KVM where it works; else QEMU emulates
 the processor (TCG), and a boot takes about four seconds. See accel.py.
 
-    scripts/vm [--kernel 6.12|7.2|RELEASE|debug|debug-7.2|kcsan] [--memory 1G] [--cpus 2]
+    scripts/vm [--kernel 6.12|7.2|RELEASE|debug|debug-7.2|kcsan|irqsoff] [--memory 1G] [--cpus 2]
                [--drive SOCK[:opt=value,...]]... [--rwdir DIR]... [--load MODULE]... [--append ARGS] [--icount]
                [--name NAME] --timeout SECONDS -- COMMAND [ARG...]
 
@@ -45,7 +45,7 @@ from .findings import emulator_fault, excerpt, faults
 INITS = Path(__file__).resolve().parent / "inits"
 TIMED_OUT, DIED, FAULTY = 124, 125, 126
 # The debug kernels, {name here: name in debug_kernels.py}.
-OWN = {"debug": "x86_64", "kcsan": "kcsan", "debug-7.2": "x86_64-7.2"}
+OWN = {"debug": "x86_64", "kcsan": "kcsan", "debug-7.2": "x86_64-7.2", "irqsoff": "irqsoff"}
 
 # Modules that the initramfs loads to reach the root file system and the channels; all others come from the root.
 EARLY_MODULES = ("virtio_pci", "9p", "9pnet_virtio", "virtio_console", "virtio_blk", "overlay")

@@ -2,7 +2,7 @@
 """Run the stress in QEMU, with two processors, on the debug kernels.
 
     make debug-stress [DEBUG_STRESS_ARGS=...]
-    scripts/python -m lab.proof.debug_stress [--seconds 300] [--skip 1000] [debug|kcsan]...
+    scripts/python -m lab.proof.debug_stress [--seconds 300] [--skip 1000] [debug|debug-7.2|kcsan]...
 
 debug   KASAN, lockdep, the atomic sleep check, debug objects, and kmemleak after the module is unloaded
 kcsan   data races: KCSAN watches one access of --skip (the kernel's default is 4000) for a moment, and reports any
@@ -21,6 +21,9 @@ from ..machines.uml import KMEMLEAK
 from ..paths import OUT, REPO, fail, say
 from .races import judge, other_faults
 
+# What each kernel of the stress is told at boot. No other one looks for faults.
+APPEND = {"debug": KMEMLEAK, "debug-7.2": KMEMLEAK, "kcsan": "kcsan.skip_watch={skip}"}
+
 
 def stress(kernel, seconds, skip):
     """Run the stress on one kernel and print the findings; return whether there are none."""
@@ -31,7 +34,7 @@ def stress(kernel, seconds, skip):
     name = f"stress-{kernel}"
     say(f"running the stress on the kernel {kernel}; its log: {OUT / 'vm' / name / 'console.log'}")
     run = vm.run(command, timeout=timeout, series=kernel, name=name, memory="3G",
-                 append={"debug": KMEMLEAK, "kcsan": f"kcsan.skip_watch={skip}"}[kernel])
+                 append=APPEND[kernel].format(skip=skip))
     if run.status:
         print(vm.explain(run))
     ours, others = judge(run.console)
@@ -52,9 +55,9 @@ def main(argv):
     parser.add_argument("kernels", nargs="*")
     given = parser.parse_args(argv)
     wanted = given.kernels or ["debug", "kcsan"]
-    unknown = [kernel for kernel in wanted if kernel not in vm.OWN]
+    unknown = [kernel for kernel in wanted if kernel not in APPEND]
     if unknown:
-        parser.error(f"unknown kernel {unknown[0]!r}: one of {', '.join(vm.OWN)}")
+        parser.error(f"unknown kernel {unknown[0]!r}: one of {', '.join(APPEND)}")
     vm.begin()
     # Run all, even after a failure.
     bad = [kernel for kernel in wanted if not stress(kernel, given.seconds, given.skip)]
