@@ -141,6 +141,10 @@ debug-stress:  ## the stress on kernels with KASAN and with KCSAN in QEMU [DEBUG
 	$(call prepare,check,test-tools)
 	$(PYTHON) -m lab.proof.debug_stress $(DEBUG_STRESS_ARGS)
 
+irqs-off:  ## the longest sections with interrupts off, by the kernel's tracer, in instructions [IRQS_OFF_ARGS="hold flush --json"]
+	scripts/setup check
+	$(PYTHON) -m lab.proof.irqs_off $(IRQS_OFF_ARGS)
+
 demo:  ## five workloads on two emulated drives, raw and through each mode [FULL=1]
 	$(call prepare,demo,programs modules)
 	$(PYTHON) -m lab.demo $(if $(FULL),--full)
@@ -225,4 +229,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install kunit kunit-qemu lint matrix modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools uninstall upstream
