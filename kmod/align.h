@@ -100,6 +100,7 @@ struct align_target {
  * @io: the write
  * @iter: the bytes of @part in the write's bio; write-zeroes have none
  * @block: the block that serves the touch
+ * @fresh: a block for it if there is none, allocated before the lock is taken
  */
 struct align_touch {
 	struct align_part part;
@@ -112,6 +113,7 @@ struct align_touch {
 	struct align_io *io;
 	struct bvec_iter iter;
 	struct align_block *block;
+	struct align_block *fresh;
 #endif
 };
 

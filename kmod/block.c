@@ -67,35 +67,102 @@ void blocks_give_place(struct align_target *at)
 	atomic_dec(&at->engine.blocks.nr);
 }
 
+static void block_free(struct align_block *block)
+{
+	buffer_free(block->single.at, block->vecs);
+	kfree(block);
+}
+
 /* Free a block and release its slot. */
 void block_release(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 
 	block_charge(at, -block_bytes(block));
-	buffer_free(at, block->vecs);
-	kfree(block);
+	block_free(block);
 	blocks_give_place(at);
 }
 
-/* Allocate a block for a reserved slot. Return: NULL without memory. */
-struct align_block *block_new(struct align_target *at, u64 number)
+/* Allocate a block, without a slot. Return: NULL without memory. */
+struct align_block *block_alloc(struct align_target *at)
 {
-	struct align_block *block;
+	struct align_block *block = kzalloc(block_own_bytes(at), BUFFER_GFP);
 
-	block = kzalloc(block_own_bytes(at), BUFFER_GFP);
 	if (!block)
 		return NULL;
-	if (!buffer_alloc(at, block->vecs, BUFFER_GFP)) {
-		kfree(block);
-		return NULL;
+	block->single.at = at;
+	if (buffer_alloc(at, block->vecs, BUFFER_GFP))
+		return block;
+	kfree(block);
+	return NULL;
+}
+
+/**
+ * touch_prepare - see to it that a block can be made for a touch
+ * @touch: the touch
+ *
+ * Called without a lock: the allocator may refill its own lists page by page, which
+ * takes as long as hundreds of blocks. Most touches find their block in memory, so a
+ * block that was not needed is left for the next touch.
+ */
+void touch_prepare(struct align_touch *touch)
+{
+	struct align_blocks *blocks = &touch->io->at->engine.blocks;
+	unsigned int i = touch->part.block % ALIGN_FRESH_BLOCKS;
+
+	touch->fresh = READ_ONCE(blocks->fresh[i]) ?
+		       xchg(&blocks->fresh[i], NULL) : NULL;
+	if (!touch->fresh)
+		touch->fresh = block_alloc(touch->io->at);
+}
+
+/**
+ * blocks_put_fresh - leave a block that was not needed for the next touch
+ * @at: the target
+ * @part: the sectors of the touch, which touch_prepare() has seen
+ * @block: its block; NULL if that was needed
+ */
+void blocks_put_fresh(struct align_target *at, const struct align_part *part,
+		      struct align_block *block)
+{
+	unsigned int i = part->block % ALIGN_FRESH_BLOCKS;
+
+	if (!block)
+		return;
+	block = xchg(&at->engine.blocks.fresh[i], block);
+	if (block)
+		block_free(block);
+}
+
+static void blocks_free_fresh(struct align_blocks *blocks)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALIGN_FRESH_BLOCKS; i++) {
+		struct align_block *block = xchg(&blocks->fresh[i], NULL);
+
+		if (block)
+			block_free(block);
 	}
+}
+
+/*
+ * Make the block that was allocated for a touch one of a reserved slot. Return: NULL if
+ * there was no memory. Lock held.
+ */
+struct align_block *block_new(struct align_touch *touch, u64 number)
+{
+	struct align_target *at = touch->io->at;
+	struct align_block *block = touch->fresh;
+
+	touch->fresh = NULL;
+	if (!block)
+		return NULL;
 	block->number = number;
 	INIT_LIST_HEAD(&block->touches);
 	INIT_LIST_HEAD(&block->next);
 	INIT_LIST_HEAD(&block->list);
 	INIT_LIST_HEAD(&block->queue);
-	block->single.at = at;
 	block->single.nr = 1;
 	block->single.vecs = block->vecs;
 	INIT_LIST_HEAD(&block->single.blocks);
@@ -532,7 +599,7 @@ static u64 shard_evict_held(struct align_shard *shard, u64 from)
  * blocks_evict - evict all cached blocks, and what is cached of held ones
  * @at: the target
  *
- * Areas without blocks are quiet at once.
+ * Areas without blocks are quiet at once, and no block waits for a touch.
  */
 void blocks_evict(struct align_target *at)
 {
@@ -549,6 +616,7 @@ void blocks_evict(struct align_target *at)
 		       U64_MAX)
 			cond_resched();
 	}
+	blocks_free_fresh(blocks);
 	if (areas_calm(at, 0) < MAX_JIFFY_OFFSET)
 		blocks_calm_later(at);
 }
@@ -617,6 +685,7 @@ void blocks_exit(struct align_target *at)
 	WARN_ON(areas_calm(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
+	blocks_free_fresh(&at->engine.blocks);
 	ceiling_add_target(-1);
 	kfree(at->engine.blocks.area);
 }

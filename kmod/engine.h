@@ -60,6 +60,8 @@ struct align_gate {
 
 /* Locks of the blocks of one target; see shard.h. */
 #define ALIGN_SHARDS		16
+/* Blocks that wait for touches to come. */
+#define ALIGN_FRESH_BLOCKS	8
 
 /* Areas of one shard. */
 #define ALIGN_SHARD_AREAS	(ALIGN_AREAS / ALIGN_SHARDS)
@@ -153,6 +155,7 @@ enum align_ending {
  * @expire: work that evicts blocks which have been cached for too long
  * @calm: work that makes areas quiet which have had no block for a while
  * @go_on: work that lets blocks go on whose area has quiesced, where there are many
+ * @fresh: blocks for touches that come, or NULL; taken and put by exchanging the pointer
  * @pass: work that finds out what else the ranges in @passed wait for
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
@@ -175,6 +178,7 @@ struct align_blocks {
 	struct delayed_work expire;
 	struct delayed_work calm;
 	struct work_struct go_on;
+	struct align_block *fresh[ALIGN_FRESH_BLOCKS];
 	struct work_struct pass;
 	atomic_t nr_shown;
 	atomic_t nr_over;

@@ -311,25 +311,41 @@ static void run_merge(struct block_run *run, bool failed)
 	}
 }
 
-static void run_write_end(struct bio *bio)
+/* Serve the blocks of a run that has been written, or of which the only one has failed. */
+static void run_served(struct block_run *run)
 {
-	struct block_run *run = bio->bi_private;
-	blk_status_t status = bio->bi_status;
+	blk_status_t status = run->bio.bi_status;
 	struct align_block *block, *tmp;
 	LIST_HEAD(served);
 
-	if (status && run->nr > 1) {
-		job_init(&run->job, run_write_apart);
-		job_queue(&run->at->engine.jobs, &run->job);
-		return;
-	}
-	bio_uninit(bio);
+	bio_uninit(&run->bio);
 	list_splice_init(&run->blocks, &served);
 	if (run->nr > 1)
 		kfree(run);
 	list_for_each_entry_safe(block, tmp, &served, list) {
 		list_del_init(&block->list);
 		block_served(block, status);
+	}
+}
+
+static void run_served_job(struct align_job *job)
+{
+	run_served(container_of(job, struct block_run, job));
+}
+
+/* An interrupt serves no more blocks than one lock is held over. */
+static void run_write_end(struct bio *bio)
+{
+	struct block_run *run = bio->bi_private;
+
+	if (bio->bi_status && run->nr > 1) {
+		job_init(&run->job, run_write_apart);
+		job_queue(&run->at->engine.jobs, &run->job);
+	} else if (run->nr > BLOCKS_BATCH) {
+		job_init(&run->job, run_served_job);
+		job_queue(&run->at->engine.jobs, &run->job);
+	} else {
+		run_served(run);
 	}
 }
 

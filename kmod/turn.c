@@ -320,9 +320,11 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		touch->how = RMW_DRIVE_MAX_BLOCKS;
 		return TOUCH_REFUSED;
 	}
-	block = block_new(at, number);
-	if (!block && block_evict(shard))
-		block = block_new(at, number);
+	block = block_new(touch, number);
+	if (!block && block_evict(shard)) {
+		touch->fresh = block_alloc(at);
+		block = block_new(touch, number);
+	}
 	if (!block) {
 		blocks_give_place(at);
 		touch->how = RMW_DRIVE_NO_MEMORY;

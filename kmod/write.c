@@ -445,6 +445,7 @@ int align_engine_map(struct align_io *io)
 	bool over, stream, split_up, go = true;
 	u64 run_first = 0, run_last = 0;
 	unsigned int handled = 0;
+	struct align_block *fresh[ALIGN_MAX_TOUCHES];
 	struct shard_span span;
 	unsigned long flags;
 	LIST_HEAD(started);
@@ -502,6 +503,9 @@ int align_engine_map(struct align_io *io)
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;
 		touch->iter = io_iter_at(io, sector, touch->part.count);
+		touch->fresh = NULL;
+		if (touch->how == RMW_HOW_NR)
+			touch_prepare(touch);
 	}
 
 	/* Used after the write may have ended. */
@@ -570,7 +574,11 @@ int align_engine_map(struct align_io *io)
 	split_up = handled || over || w->behind;
 	w->split_up = split_up;
 	w->waited = !go;
+	for (i = 0; i < split.nr_touches; i++)
+		fresh[i] = w->touch[i].fresh;
 	span_unlock(at, &span, flags);
+	for (i = 0; i < split.nr_touches; i++)
+		blocks_put_fresh(at, &split.touch[i], fresh[i]);
 
 	/*
 	 * If the remainder has to wait, it may go down and end at any time from

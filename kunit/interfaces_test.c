@@ -1560,6 +1560,8 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cmpxchg(&number, 4, 5), 3);
 	KUNIT_EXPECT_EQ(test, cmpxchg(&number, 3, 5), 3);
 	KUNIT_EXPECT_EQ(test, number, 5);
+	KUNIT_EXPECT_EQ(test, xchg(&number, 7), 5);
+	KUNIT_EXPECT_EQ(test, number, 7);
 	KUNIT_EXPECT_FALSE(test, atomic64_try_cmpxchg(&large, &was, 9));
 	KUNIT_EXPECT_EQ(test, was, (s64)5);
 	KUNIT_EXPECT_EQ(test, (s64)atomic64_add_return(-6, &large), (s64)-1);

@@ -149,7 +149,7 @@ static const char *name_of(const void *within)
 static const char *content_of(const char *maker)
 {
 	static const char *const contents[][2] = {
-		{ "block_new", "blocks" },
+		{ "block_alloc", "blocks" },
 		/* A bio of device-mapper's, with the target's data of it. */
 		{ "map", "requests" },
 		{ "request_send", "bios" },

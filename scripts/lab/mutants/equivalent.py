@@ -30,7 +30,7 @@ EQUIVALENT: dict[str, str] = {
     "spare.c: spare_put: spare_wake_first(spare); queue_work(spare->jobs->wq, spare->room); => "
     "queue_work(spare->jobs->wq, spare->room); spare_wake_first(spare);":
         "both only queue work, and the lock is held over both",
-    "run.c: run_write_end: if (status && run->nr > 1) { => if (status && run->nr != 1) {":
+    "run.c: run_write_end: if (bio->bi_status && run->nr > 1) { => if (bio->bi_status && run->nr != 1) {":
         "a run has a block at least",
     "turn.c: turn_begin: block->has_read = step == BLOCK_READ; => block->has_read = step < BLOCK_READ;":
         "run_go_on() sets it when the read has ended, and nobody looks before",

@@ -171,6 +171,16 @@ static inline bool atomic64_try_cmpxchg(atomic64_t *v, s64 *old, s64 new)
 	return false;
 }
 
+#define xchg(p, new) \
+	({ \
+		typeof(*(p)) _was; \
+		machine_point(); \
+		do \
+			_was = *(p); \
+		while (shim_cmpxchg(p, _was, new) != _was); \
+		_was; \
+	})
+
 #define cmpxchg(p, old, new) \
 	({ \
 		typeof(*(p)) _old = (old); \
