@@ -146,20 +146,47 @@ static inline struct align_area *block_area(const struct align_block *block)
 		       area_index(block->single.at, block->number));
 }
 
+/* The sectors of a block, which are the bits of its maps. */
+static inline unsigned int block_sectors(const struct align_block *block)
+{
+	return align_block_sectors(&block->single.at->geometry);
+}
+
+/* Find @held_map of a block. */
+static inline unsigned long *block_held_map(const struct align_block *block)
+{
+	return (unsigned long *)block->held_map;
+}
+
+/* Find @covered of a block. */
+static inline unsigned long *block_covered(const struct align_block *block)
+{
+	return (unsigned long *)block->covered;
+}
+
+/* Find @touched of a block. */
+static inline unsigned long *block_touched(const struct align_block *block)
+{
+	return (unsigned long *)block->touched;
+}
+
+/* Find @next_covered of a block. */
+static inline unsigned long *block_next_covered(const struct align_block *block)
+{
+	return (unsigned long *)block->next_covered;
+}
+
 /* Tell whether a block needs no read: it is valid or covered. Lock held. */
 static inline bool block_is_whole(const struct align_block *block)
 {
-	const struct align_geometry *g = &block->single.at->geometry;
-
 	return block->valid ||
-	       bitmap_full(block->covered, align_block_sectors(g));
+	       bitmap_full(block_covered(block), block_sectors(block));
 }
 
 /* Whether a block in REST needs no read. Lock held. */
 static inline bool block_is_all_held(const struct align_block *block)
 {
-	return bitmap_full(block->held_map,
-			   align_block_sectors(&block->single.at->geometry));
+	return bitmap_full(block_held_map(block), block_sectors(block));
 }
 
 /* The first block of shard->resting or shard->failed, or NULL. Lock held. */

@@ -6,7 +6,7 @@
  * through, until its held touches are settled: written, overwritten, discarded or
  * dropped. Holding adds to the rules 1 to 5:
  *
- * 6. A touch may be copied to block->held_map and acknowledged only where no range
+ * 6. A touch may be copied to a block's held_map and acknowledged only where no range
  *    is in flight or waits: in a new block, or in one in CACHED or REST. So
  *    nothing older can arrive after it. From then on block->held counts it, in
  *    all states of the block, until it is settled. A block whose write has
@@ -44,14 +44,14 @@
  * take their bytes from the buffer (overlay.c).
  *
  * What is at stake ---------------- The gauge held_bytes is the sum of the
- * sectors in block->held_map of all blocks with block->held; the age of one of
+ * sectors in the held_map of all blocks with block->held; the age of one of
  * these counts from block->held_ns. All three, and shard->by_age, change under
  * the lock of the block's shard, and at these places only:
  *   - hold_begin() sets block->held_ns, of a block in no state yet or in CACHED, and
  *     puts the block at the end of shard->by_age;
- *   - hold_touch() adds to block->held_map, of such a block or of one in REST;
- *   - hold_overwritten() takes from block->held_map, of a block in WAIT;
- *   - hold_end() empties block->held_map, and takes the block out of shard->by_age: of
+ *   - hold_touch() adds to the held_map of such a block or of one in REST;
+ *   - hold_overwritten() takes from the held_map of a block in WAIT;
+ *   - hold_end() empties the held_map, and takes the block out of shard->by_age: of
  *     a block in WRITE or PASS, which was written, in WAIT, which was overwritten,
  *     or in REST, which is dropped.
  * In between, a block may be in any state but CACHED, and in any other list or
@@ -219,7 +219,7 @@ static void hold_event(struct work_struct *work)
 /* Return how many sectors a block holds. Lock held. */
 static unsigned int hold_sectors(const struct align_block *block)
 {
-	return bitmap_weight(block->held_map, ALIGN_MAX_BLOCK_SECTORS);
+	return bitmap_weight(block_held_map(block), block_sectors(block));
 }
 
 /* Book a change of what a block holds, @before sectors until now. Lock held. */
@@ -275,9 +275,10 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	block->held++;
 	block->place = align_placement(touch->io->bio);
 	buffer_copy_touch(at, block->vecs, touch);
-	bitmap_set(block->held_map, touch->part.first, touch->part.count);
+	bitmap_set(block_held_map(block), touch->part.first, touch->part.count);
 	hold_count_bytes(block, before);
-	bitmap_copy(block->covered, block->held_map, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_copy(block_covered(block), block_held_map(block),
+		    block_sectors(block));
 	if (!align_io_is_zeroes(touch->io))
 		block->held_data = true;
 	touch->held = true;
@@ -343,8 +344,9 @@ void hold_rest(struct align_block *block)
 	struct align_held *held = &at->engine.held;
 	atomic_t *count;
 
-	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
-	bitmap_copy(block->covered, block->held_map, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_zero(block_touched(block), block_sectors(block));
+	bitmap_copy(block_covered(block), block_held_map(block),
+		    block_sectors(block));
 	if (block->waiting && !block->failed)
 		list_add_tail(&block->list, &shard->urgent);
 	else
@@ -389,7 +391,7 @@ static void hold_end(struct align_block *block)
 	block->held = 0;
 	block->held_data = false;
 	list_del(&block->by_age);
-	bitmap_zero(block->held_map, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_zero(block_held_map(block), block_sectors(block));
 	hold_count_bytes(block, before);
 	ledger_dec(at->ledger, held_blocks);
 	ledger_inc_rare(at->ledger,
@@ -479,11 +481,11 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 	if (bio_op(io->bio) == REQ_OP_DISCARD &&
 	    (!block->failed || to - from < align_block_sectors(&at->geometry)))
 		return;
-	bitmap_clear(block->held_map, from, to - from);
+	bitmap_clear(block_held_map(block), from, to - from);
 	hold_count_bytes(block, before);
-	bitmap_or(block->covered, block->held_map, block->touched,
-		  ALIGN_MAX_BLOCK_SECTORS);
-	if (bitmap_empty(block->held_map, ALIGN_MAX_BLOCK_SECTORS))
+	bitmap_or(block_covered(block), block_held_map(block),
+		  block_touched(block), block_sectors(block));
+	if (bitmap_empty(block_held_map(block), block_sectors(block)))
 		hold_resolve(block, RMW_SUPERSEDED, RMW_SUPERSEDED);
 }
 

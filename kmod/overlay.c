@@ -39,7 +39,7 @@
 /* The sectors of a block that reads take from its buffer. Lock held. */
 static const unsigned long *block_for_reads(const struct align_block *block)
 {
-	return block->shown ? block->covered : block->held_map;
+	return block->shown ? block_covered(block) : block_held_map(block);
 }
 
 /**
@@ -150,7 +150,8 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 
 	block_copy_to_read(io, block, pin->held_map);
 	if (block->gone || !block->patched || block->shown ||
-	    bitmap_subset(block->covered, block->held_map, ALIGN_MAX_BLOCK_SECTORS))
+	    bitmap_subset(block_covered(block), block_held_map(block),
+			  block_sectors(block)))
 		return;
 	block->shown = true;
 	atomic_inc(&io->at->engine.blocks.nr_shown);
@@ -268,7 +269,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 		align_overlap(&at->geometry, block->number, start, *stop, &from, &to);
 		pin->block = block;
 		bitmap_copy(pin->held_map, block_for_reads(block),
-			    ALIGN_MAX_BLOCK_SECTORS);
+			    block_sectors(block));
 		for (; from < to; from++)
 			sectors += test_bit(from, pin->held_map);
 		block->pins++;

@@ -280,7 +280,8 @@ static void block_merge(struct align_block *block, struct bio_vec *vecs)
 
 	/* A read that ends may be copying what was held when it came. */
 	spin_lock_irqsave(&shard->lock, flags);
-	buffer_complete(block->single.at, block->vecs, vecs, block->held_map);
+	buffer_complete(block->single.at, block->vecs, vecs,
+			block_held_map(block));
 	spin_unlock_irqrestore(&shard->lock, flags);
 }
 
@@ -369,14 +370,14 @@ static struct align_touch *block_patch_some(struct align_block *block,
 	unsigned int nr = BLOCKS_BATCH;
 
 	if (!block->patched)
-		bitmap_copy(block->covered, block->held_map,
-			    ALIGN_MAX_BLOCK_SECTORS);
+		bitmap_copy(block_covered(block), block_held_map(block),
+			    block_sectors(block));
 	block->patched = true;
 	list_for_each_entry_from(touch, &block->touches, list) {
 		if (!nr--)
 			return touch;
 		buffer_copy_touch(block->single.at, block->vecs, touch);
-		bitmap_set(block->covered, touch->part.first,
+		bitmap_set(block_covered(block), touch->part.first,
 			   touch->part.count);
 	}
 	return NULL;
@@ -403,7 +404,7 @@ static void block_patch_shared(struct align_block *block)
  * @block: a block in WRITE or PASS, so that touches and buffer are the caller's
  *
  * Where a read may be copying what is held, it finds bytes of the touches that are
- * in block->covered by then, and says so in block->shown.
+ * in the block's covered by then, and says so in block->shown.
  *
  * Return: REQ_FUA if one of the touches asks for it, else 0.
  */
@@ -627,7 +628,7 @@ static void block_pass_held(struct align_block *block)
 
 	block->pass_status = BLK_STS_OK;
 	block->passing = 1;
-	for_each_set_bitrange(start, end, block->covered, sectors) {
+	for_each_set_bitrange(start, end, block_covered(block), sectors) {
 		struct bio *bio;
 
 		/* Waits at most for those sent before, which end by themselves. */

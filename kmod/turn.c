@@ -100,8 +100,8 @@ static void block_take_touch(struct align_block *block,
 			     struct align_touch *touch)
 {
 	list_add_tail(&touch->list, &block->touches);
-	bitmap_set(block->touched, touch->part.first, touch->part.count);
-	bitmap_set(block->covered, touch->part.first, touch->part.count);
+	bitmap_set(block_touched(block), touch->part.first, touch->part.count);
+	bitmap_set(block_covered(block), touch->part.first, touch->part.count);
 	if (touch->late)
 		block->late = true;
 	if (touch->cut)
@@ -112,7 +112,7 @@ static void block_take_touch(struct align_block *block,
 static void block_let_wait(struct align_block *block, struct align_touch *touch)
 {
 	list_add_tail(&touch->list, &block->next);
-	bitmap_set(block->next_covered, touch->part.first, touch->part.count);
+	bitmap_set(block_next_covered(block), touch->part.first, touch->part.count);
 	block->next_late |= touch->late;
 	block->next_cut |= touch->cut;
 }
@@ -124,11 +124,11 @@ static void block_let_wait(struct align_block *block, struct align_touch *touch)
 static void block_take_next(struct align_block *block)
 {
 	list_splice_tail_init(&block->next, &block->touches);
-	bitmap_copy(block->touched, block->next_covered,
-		    ALIGN_MAX_BLOCK_SECTORS);
-	bitmap_or(block->covered, block->held_map, block->touched,
-		  ALIGN_MAX_BLOCK_SECTORS);
-	bitmap_zero(block->next_covered, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_copy(block_touched(block), block_next_covered(block),
+		    block_sectors(block));
+	bitmap_or(block_covered(block), block_held_map(block),
+		  block_touched(block), block_sectors(block));
+	bitmap_zero(block_next_covered(block), block_sectors(block));
 	block->late |= block->next_late;
 	block->cut |= block->next_cut;
 	block->next_late = false;
@@ -223,8 +223,8 @@ enum block_step turn_after_read(struct align_block *block, bool failed)
 static void block_leave_cache(struct align_block *block)
 {
 	block_remove_cached(block);
-	bitmap_zero(block->touched, ALIGN_MAX_BLOCK_SECTORS);
-	bitmap_zero(block->covered, ALIGN_MAX_BLOCK_SECTORS);
+	bitmap_zero(block_touched(block), block_sectors(block));
+	bitmap_zero(block_covered(block), block_sectors(block));
 }
 
 /*
@@ -241,7 +241,7 @@ static enum touch_fate block_join_free(struct align_block *block,
 		    hold_touch(block, touch);
 
 	if (hold) {
-		if (!bitmap_full(block->held_map,
+		if (!bitmap_full(block_held_map(block),
 				 align_block_sectors(&at->geometry))) {
 			if (!rests)
 				turn_rest(block);

@@ -237,13 +237,13 @@ static void check_held(const struct align_target *at)
 			nr++;
 			failed += block->failed;
 			if (!block->held ||
-			    bitmap_empty(block->held_map, ALIGN_MAX_BLOCK_SECTORS))
+			    bitmap_empty(block_held_map(block), block_sectors(block)))
 				machine_fail("block %llu has %u held touches, and %u sectors of them",
 					     block->number, block->held,
-					     bitmap_weight(block->held_map,
-							   ALIGN_MAX_BLOCK_SECTORS));
-			bytes += bitmap_weight(block->held_map,
-					       ALIGN_MAX_BLOCK_SECTORS) *
+					     bitmap_weight(block_held_map(block),
+							   block_sectors(block)));
+			bytes += bitmap_weight(block_held_map(block),
+					       block_sectors(block)) *
 				 SECTOR_SIZE;
 		}
 		must_agree("cached blocks", shard->nr_cached, length(&shard->cached));

@@ -109,7 +109,7 @@ static void look_at_patched(void)
 
 	if (!block || block->number != number || !block->patched)
 		return;
-	if (!test_bit(last, block->covered)) {
+	if (!test_bit(last, block_covered(block))) {
 		partly_patched++;
 		return;
 	}
