@@ -128,8 +128,11 @@ struct align_touch {
  */
 struct align_pin {
 	struct align_block *block;
-	DECLARE_BITMAP(held_map, ALIGN_MAX_BLOCK_SECTORS);
+	unsigned long held_map[];
 };
+
+/* Longs of a pin of the largest block: the pointer, and the bitmap. */
+#define ALIGN_PIN_LONGS		(1 + BITS_TO_LONGS(ALIGN_MAX_BLOCK_SECTORS))
 #endif
 
 /**
@@ -229,14 +232,15 @@ struct align_flush {
  * struct align_read - a read of a target that holds something
  * @iter: the bytes of the read in the bio
  * @nr_pins: number of held blocks that it covers
- * @pins: the pins of these blocks: @few_pins, or allocated
+ * @pins: the pins of these blocks, struct align_pin one behind the other: @few_pins,
+ *	or allocated
  * @few_pins: room for the pins of most reads
  */
 struct align_read {
 	struct bvec_iter iter;
 	unsigned int nr_pins;
-	struct align_pin *pins;
-	struct align_pin few_pins[ALIGN_FEW_PINS];
+	void *pins;
+	unsigned long few_pins[ALIGN_FEW_PINS * ALIGN_PIN_LONGS];
 };
 #endif
 
@@ -269,6 +273,12 @@ struct align_io {
 #endif
 	};
 };
+
+/* The longs of a bitmap that has a bit for each sector of a block. */
+static inline unsigned int block_map_longs(const struct align_target *at)
+{
+	return BITS_TO_LONGS(align_block_sectors(&at->geometry));
+}
 
 /* Note that a touch goes down as it came. */
 static inline void touch_passes(struct align_touch *touch,

@@ -51,7 +51,9 @@ void block_charge(struct align_target *at, s64 bytes)
 /* Return the bytes of a block without its buffer. */
 static size_t block_own_bytes(const struct align_target *at)
 {
-	return struct_size((struct align_block *)NULL, vecs, buffer_nr_vecs(at));
+	return struct_size((struct align_block *)NULL, maps,
+			   BLOCK_MAPS * block_map_longs(at)) +
+	       buffer_nr_vecs(at) * sizeof(struct bio_vec);
 }
 
 /* Return the bytes of memory that a block occupies. */
@@ -91,6 +93,8 @@ struct align_block *block_alloc(struct align_target *at)
 	if (!block)
 		return NULL;
 	block->single.at = at;
+	block->vecs = (struct bio_vec *)(block->maps +
+					 BLOCK_MAPS * block_map_longs(at));
 	if (buffer_alloc(at, block->vecs, BUFFER_GFP))
 		return block;
 	kfree(block);

@@ -38,6 +38,24 @@ struct block_run {
 };
 
 /**
+ * enum block_map - the bitmaps of a block, of as many bits as a block has sectors
+ * @BLOCK_HELD_MAP: sectors of the buffer that hold acknowledged touches
+ * @BLOCK_COVERED: sectors that the held map and the block's touches cover; where a
+ *	read may look for them, from @patched on those of the touches that are in the
+ *	buffer
+ * @BLOCK_TOUCHED: sectors that the touches of this turn cover
+ * @BLOCK_NEXT_COVERED: sectors that the touches in @next cover
+ * @BLOCK_MAPS: number of bitmaps
+ */
+enum block_map {
+	BLOCK_HELD_MAP,
+	BLOCK_COVERED,
+	BLOCK_TOUCHED,
+	BLOCK_NEXT_COVERED,
+	BLOCK_MAPS,
+};
+
+/**
  * struct align_block - one physical block in memory; see the top of turn.c
  * @rb: node in the shard's tree
  * @number: number of the block
@@ -65,11 +83,9 @@ struct block_run {
  * @passing: PASS: number of requests in flight
  * @pins: number of reads that will take bytes from the buffer when they end
  * @touches: the touches of this turn
- * @touched: sectors that @touches cover
  * @next: touches that came too late for this turn
  * @next_late: @late for the turn of @next
  * @next_cut: @cut for the turn of @next
- * @next_covered: sectors that @next covers
  * @list: entry in a list: WAIT: in area->blocks; COLLECT: of the context that
  *	will start the block;
  *	READ, WRITE: in its run; REST: in shard->urgent; CACHED: in shard->cached;
@@ -78,16 +94,14 @@ struct block_run {
  * @place: placement (write hint, stream) of the newest held touch
  * @held: number of touches acknowledged and not on the device
  * @held_data: one of the held touches is of a write, not of write-zeroes
- * @row: REST and @held_map whole: how many such blocks lie in a row up to this one
+ * @row: REST, and all of it held: how many such blocks lie in a row up to this one
  * @by_age: entry in shard->by_age, while @held
  * @seq: number of the block among those that began to hold, from held->seq
  * @held_ns: time of arrival of the first held touch
  * @since: time in jiffies when the block became cached, or held, or failed last
- * @held_map: sectors of the buffer that hold acknowledged touches
- * @covered: sectors that @held_map and @touches cover; where a read may look
- *	for them, from @patched on those of @touches that are in the buffer
  * @single: run for a read or write of this block alone, which needs no memory
- * @vecs: the buffer, an entry for each page
+ * @vecs: the buffer, an entry for each piece; behind @maps
+ * @maps: the bitmaps of enum block_map, each of block_map_longs()
  */
 struct align_block {
 	struct rb_node rb;
@@ -125,12 +139,9 @@ struct align_block {
 	u64 seq;
 	u64 held_ns;
 	unsigned long since;
-	DECLARE_BITMAP(held_map, ALIGN_MAX_BLOCK_SECTORS);
-	DECLARE_BITMAP(covered, ALIGN_MAX_BLOCK_SECTORS);
-	DECLARE_BITMAP(touched, ALIGN_MAX_BLOCK_SECTORS);
-	DECLARE_BITMAP(next_covered, ALIGN_MAX_BLOCK_SECTORS);
 	struct block_run single;
-	struct bio_vec vecs[];
+	struct bio_vec *vecs;
+	unsigned long maps[];
 };
 
 /* The shard of a block. */
@@ -146,34 +157,37 @@ static inline struct align_area *block_area(const struct align_block *block)
 		       area_index(block->single.at, block->number));
 }
 
-/* The sectors of a block, which are the bits of its maps. */
+/* The sectors of a block, which are the bits of each of its maps. */
 static inline unsigned int block_sectors(const struct align_block *block)
 {
 	return align_block_sectors(&block->single.at->geometry);
 }
 
-/* Find @held_map of a block. */
+static inline unsigned long *block_map(const struct align_block *block,
+				       enum block_map map)
+{
+	return (unsigned long *)block->maps +
+	       map * block_map_longs(block->single.at);
+}
+
 static inline unsigned long *block_held_map(const struct align_block *block)
 {
-	return (unsigned long *)block->held_map;
+	return block_map(block, BLOCK_HELD_MAP);
 }
 
-/* Find @covered of a block. */
 static inline unsigned long *block_covered(const struct align_block *block)
 {
-	return (unsigned long *)block->covered;
+	return block_map(block, BLOCK_COVERED);
 }
 
-/* Find @touched of a block. */
 static inline unsigned long *block_touched(const struct align_block *block)
 {
-	return (unsigned long *)block->touched;
+	return block_map(block, BLOCK_TOUCHED);
 }
 
-/* Find @next_covered of a block. */
 static inline unsigned long *block_next_covered(const struct align_block *block)
 {
-	return (unsigned long *)block->next_covered;
+	return block_map(block, BLOCK_NEXT_COVERED);
 }
 
 /* Tell whether a block needs no read: it is valid or covered. Lock held. */

@@ -105,6 +105,19 @@ static u64 look_stop(const struct overlay_look *look)
 	return min(look->end, align_block_start(g, look->block->number));
 }
 
+/* Bytes of a pin. */
+static size_t pin_bytes(const struct align_target *at)
+{
+	return struct_size((struct align_pin *)NULL, held_map,
+			   block_map_longs(at));
+}
+
+/* Find a pin of a read. */
+static struct align_pin *read_pin(const struct align_io *io, unsigned int i)
+{
+	return io->read.pins + i * pin_bytes(io->at);
+}
+
 static void unpin(struct align_block *block)
 {
 	/* Pairs with block_needs_spare(): the buffer is not read any more. */
@@ -164,7 +177,7 @@ static void pins_end(struct align_io *io, bool ok)
 	unsigned int i;
 
 	for (i = 0; i < io->read.nr_pins; i++) {
-		struct align_pin *pin = &io->read.pins[i];
+		struct align_pin *pin = read_pin(io, i);
 		struct align_shard *shard = block_shard(pin->block);
 
 		spin_lock_irqsave(&shard->lock, flags);
@@ -259,7 +272,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 	u32 sectors = 0;
 
 	while ((block = next_held(&look))) {
-		struct align_pin *pin = &io->read.pins[io->read.nr_pins];
+		struct align_pin *pin = read_pin(io, io->read.nr_pins);
 		u32 from, to;
 
 		if (io->read.nr_pins == room) {
@@ -305,8 +318,7 @@ int overlay_map_read(struct align_io *io)
 	spin_lock_irqsave(&shard->lock, flags);
 	nr = shard_count_held(at, shard, start, &stop);
 	if (nr > ALIGN_FEW_PINS) {
-		struct align_pin *pins =
-			kmalloc_array(nr, sizeof(*pins), BUFFER_GFP);
+		void *pins = kmalloc_array(nr, pin_bytes(at), BUFFER_GFP);
 
 		if (pins)
 			io->read.pins = pins;
