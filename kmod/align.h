@@ -132,7 +132,7 @@ struct align_pin {
 };
 
 /* Longs of a pin of the largest block: the pointer, and the bitmap. */
-#define ALIGN_PIN_LONGS		(1 + BITS_TO_LONGS(ALIGN_MAX_BLOCK_SECTORS))
+#define ALIGN_PIN_LONGS		(1 + BITS_TO_LONGS(ALIGN_MAX_FIXED_SECTORS))
 #endif
 
 /**

@@ -14,16 +14,20 @@
 /*
  * Buffers: pages, because higher orders are hard to have without waiting;
  * smaller blocks share a page through the slab, which aligns them to their
- * size. A block that would need more than so many bio_vecs is made of larger pieces.
+ * size. A block that would need more than so many bio_vecs is made of larger
+ * pieces, but of none larger than two pages of 4 KiB, however large it is.
  */
-#define BUFFER_MAX_VECS	8
+#define BUFFER_FEW_VECS		8
+#define BUFFER_MAX_PIECE	8192
 
 /* Bytes of one piece of a buffer. */
 static inline unsigned int buffer_vec_size(const struct align_target *at)
 {
 	unsigned int physical = at->geometry.physical;
 
-	return max_t(unsigned int, physical / BUFFER_MAX_VECS,
+	return max_t(unsigned int,
+		     min_t(unsigned int, physical / BUFFER_FEW_VECS,
+			   BUFFER_MAX_PIECE),
 		     min_t(unsigned int, physical, PAGE_SIZE));
 }
 

@@ -23,7 +23,10 @@
 
 #define ALIGN_SECTOR_SHIFT	9
 #define ALIGN_SECTOR_SIZE	512U
-#define ALIGN_MAX_BLOCK_SIZE	65536U	/* largest P, bytes */
+#define ALIGN_MAX_LOGICAL	65536U		/* largest L, bytes */
+#define ALIGN_MAX_FIXED		262144U		/* largest P of pad and coalesce, bytes */
+#define ALIGN_MAX_FIXED_SECTORS	(ALIGN_MAX_FIXED >> ALIGN_SECTOR_SHIFT)
+#define ALIGN_MAX_BLOCK_SIZE	1048576U	/* largest P, bytes */
 #define ALIGN_MAX_BLOCK_SECTORS	(ALIGN_MAX_BLOCK_SIZE >> ALIGN_SECTOR_SHIFT)
 #define ALIGN_MAX_TOUCHES	2	/* partial touches of one write */
 
@@ -111,12 +114,14 @@ static inline bool align_is_edge(const struct align_geometry *g, __u64 block)
 
 /*
  * Whether writes can be fixed. Those of logical blocks that are larger than a
- * page, or of a size that no drive has today, are only counted.
+ * page, or of a size that no drive has today, are only counted; so are those of
+ * physical blocks that one request of a usual drive could not be.
  */
 static inline bool align_can_fix(const struct align_geometry *g)
 {
-	return g->logical == 512 || g->logical == 4096 ||
-	       g->physical == g->logical;
+	return g->physical <= ALIGN_MAX_FIXED &&
+	       (g->logical == 512 || g->logical == 4096 ||
+		g->physical == g->logical);
 }
 
 /**
@@ -136,14 +141,14 @@ static inline const char *align_geometry_init(struct align_geometry *g,
 					      __u64 sectors)
 {
 	if (!align_is_power_of_2(logical) || logical < ALIGN_SECTOR_SIZE ||
-	    logical > ALIGN_MAX_BLOCK_SIZE)
+	    logical > ALIGN_MAX_LOGICAL)
 		return "logical block size must be a power of two from 512 to 65536";
 	if (!align_is_power_of_2(physical))
 		return "physical_block_size must be a power of two";
 	if (physical < logical)
 		return "physical_block_size must not be less than the logical block size";
 	if (physical > ALIGN_MAX_BLOCK_SIZE)
-		return "physical_block_size must not be more than 65536";
+		return "physical_block_size must not be more than 1048576";
 	if (offset >= physical)
 		return "alignment_offset must be less than physical_block_size";
 	if (offset & (logical - 1))
@@ -412,7 +417,8 @@ static inline __u32 align_segment_bytes(const struct align_limits *lim,
 /*
  * Histogram bins.
  *
- * Phase: bin i counts misaligned writes that start i * L bytes into a block.
+ * Phase: bin i counts misaligned writes that start i * L bytes into a block; with
+ *        more logical blocks than bins, from i * P / 128 bytes to the next bin's.
  * Size:  bin i counts writes of 2^i sectors or more and less than 2^(i+1);
  *        the last bin has no upper end.
  * Latency: four bins an octave from 1024 ns on, of 256 ns below; the last bin
@@ -423,11 +429,19 @@ static inline __u32 align_segment_bytes(const struct align_limits *lim,
 #define ALIGN_LATENCY_BINS	112
 #define ALIGN_LATENCY_SHIFT	8	/* log2 of the finest bin, ns */
 
+/* Bytes of a block that share a bin. */
+static inline __u32 align_phase_bin_bytes(const struct align_geometry *g)
+{
+	__u32 least = g->physical / ALIGN_PHASE_BINS;
+
+	return least > g->logical ? least : g->logical;
+}
+
 static inline unsigned int align_phase_bin(const struct align_geometry *g,
 					   __u64 sector)
 {
 	return align_sector_in_block(g, sector) /
-		(g->logical >> ALIGN_SECTOR_SHIFT);
+		(align_phase_bin_bytes(g) >> ALIGN_SECTOR_SHIFT);
 }
 
 static inline unsigned int align_size_bin(__u64 sectors)

@@ -9,8 +9,9 @@
  * the block may be gone from the tree: they may be newer by then, but never
  * older. Two blocks can be pinned without memory; a read of more, when there is
  * none, is cut in front of the third. A read of a target that holds something
- * is also cut at the border of a region, and where it has passed 64 blocks in
- * memory.
+ * is also cut at the border of a region, where it has passed 64 blocks in
+ * memory, and where its pins would have more than 2048 bytes: behind 28 held
+ * blocks of 256 KiB.
  *
  * A pin is taken and given back under the lock of its block's shard, and the
  * bytes are copied under it, so that no logical block is torn by a touch or a
@@ -104,6 +105,12 @@ static u64 look_stop(const struct overlay_look *look)
 		return look->end;
 	return min(look->end, align_block_start(g, look->block->number));
 }
+
+/*
+ * Bytes of the pins of a read, at most: larger memory is hard to have without
+ * waiting. Pins of blocks of 64 KiB stay below, as many as one look finds.
+ */
+#define PINS_BYTES	2048
 
 /* Bytes of a pin. */
 static size_t pin_bytes(const struct align_target *at)
@@ -317,6 +324,7 @@ int overlay_map_read(struct align_io *io)
 	io->read.pins = io->read.few_pins;
 	spin_lock_irqsave(&shard->lock, flags);
 	nr = shard_count_held(at, shard, start, &stop);
+	nr = min_t(unsigned int, nr, PINS_BYTES / pin_bytes(at));
 	if (nr > ALIGN_FEW_PINS) {
 		void *pins = kmalloc_array(nr, pin_bytes(at), BUFFER_GFP);
 

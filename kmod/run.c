@@ -360,14 +360,18 @@ static bool block_is_read(const struct align_block *block)
 	return block_needs_spare(block) || block->shown;
 }
 
+/* Most bytes of touches that are copied under one lock, which is 64 of 64 KiB. */
+#define PATCH_BYTES	(4U << 20)
+
 /*
  * Copy at most BLOCKS_BATCH touches of a block into its buffer, where a read may
- * look. Return: the next one, or NULL. Lock held.
+ * look; fewer of a large block. Return: the next one, or NULL. Lock held.
  */
 static struct align_touch *block_patch_some(struct align_block *block,
 					    struct align_touch *touch)
 {
-	unsigned int nr = BLOCKS_BATCH;
+	unsigned int nr = min_t(unsigned int, BLOCKS_BATCH,
+				PATCH_BYTES / block->single.at->geometry.physical);
 
 	if (!block->patched)
 		bitmap_copy(block_covered(block), block_held_map(block),

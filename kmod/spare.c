@@ -138,6 +138,8 @@ void spare_put_reserve(struct align_spare *spare)
  * @jobs: queue of the jobs that wait
  * @room: work to be queued when another run may have memory of its own
  *
+ * A target whose writes cannot be fixed never reads a block, and has no reserve.
+ *
  * Return: 0 or -ENOMEM.
  */
 int spare_init(struct align_spare *spare, const struct align_target *at,
@@ -147,6 +149,9 @@ int spare_init(struct align_spare *spare, const struct align_target *at,
 	INIT_LIST_HEAD(&spare->starved);
 	spare->jobs = jobs;
 	spare->room = room;
+	spare->vecs = NULL;
+	if (!align_can_fix(&at->geometry))
+		return 0;
 	spare->vecs = kcalloc(buffer_nr_vecs(at), sizeof(*spare->vecs),
 			      GFP_KERNEL);
 	if (!spare->vecs)
@@ -160,6 +165,7 @@ int spare_init(struct align_spare *spare, const struct align_target *at,
 /* Free the reserve; no run is in flight. */
 void spare_exit(struct align_spare *spare, const struct align_target *at)
 {
-	buffer_free(at, spare->vecs);
+	if (spare->vecs)
+		buffer_free(at, spare->vecs);
 	kfree(spare->vecs);
 }

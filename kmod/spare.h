@@ -17,7 +17,8 @@ struct bio_vec;
 /**
  * struct align_spare - the spare memory of a target
  * @lock: guards all below but @vecs, which never changes; taken inside a shard's
- * @vecs: the reserve: room for one block, for when no memory can be had
+ * @vecs: the reserve: room for one block, for when no memory can be had; NULL in a
+ *	target that can only count
  * @busy: the reserve is in use
  * @runs: number of runs in flight that have memory of their own; it comes on top
  *	of max_blocks

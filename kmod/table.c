@@ -212,7 +212,7 @@ unsigned int table_suggest_physical(struct block_device *bdev)
 
 	if (bdev_rot(bdev) || !is_power_of_2(io_min) ||
 	    io_min <= bdev_physical_block_size(bdev) ||
-	    io_min > ALIGN_MAX_BLOCK_SIZE)
+	    io_min > ALIGN_MAX_FIXED)
 		return 0;
 	return io_min;
 }
@@ -259,6 +259,8 @@ static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
 
 	if (bdev_is_zoned(bdev))
 		return "pad and coalesce are not possible on a zoned device; use report";
+	if (g->physical > ALIGN_MAX_FIXED)
+		return "pad and coalesce need physical blocks of at most 262144 bytes; use report";
 	if (!align_can_fix(g))
 		return "pad and coalesce need a logical block size of 512 or 4096";
 	if (at->offset_unknown)

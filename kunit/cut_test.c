@@ -34,6 +34,10 @@ static const struct fits_row {
 	  5, 4096, false },
 	{ 65536, 0, { .max_segments = 1, .max_sectors = 2560 },
 	  5, 65536, true },
+	{ 262144, 0, { .max_segments = 64, .max_sectors = 2560 },
+	  5, 4096, true },
+	{ 262144, 0, { .max_segments = 63, .max_sectors = 2560 },
+	  5, 4096, false },
 	{ 512, 0, { .max_segments = 1, .max_sectors = 2560 }, 5, 4096, true },
 	{ 16384, 0, { .max_segments = 3, .max_sectors = 2560 },
 	  5, 4096, false },
@@ -41,6 +45,10 @@ static const struct fits_row {
 	{ 65536, 0, { .max_segments = 126, .max_sectors = 128 },
 	  5, 4096, true },
 	{ 65536, 0, { .max_segments = 126, .max_sectors = 127 },
+	  5, 4096, false },
+	{ 262144, 0, { .max_segments = 126, .max_sectors = 512 },
+	  5, 4096, true },
+	{ 262144, 0, { .max_segments = 126, .max_sectors = 511 },
 	  5, 4096, false },
 	/* size, where the disk's own blocks lie elsewhere */
 	{ 4096, 3584, { .max_segments = 126, .max_sectors = 8 },
@@ -103,7 +111,7 @@ static void cuts_at_last_boundary_that_fits(struct kunit *test)
 	struct align_geometry g;
 	u32 offset, sector, fit;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
 		for (sector = 0; sector < block_sectors; sector += stride) {
@@ -176,6 +184,8 @@ static const struct cut_row {
 	{ 126, 16384, 3584, 512, 2560, U32_MAX, 0, 4096, 992 },
 	{ 168, 65536, 0, 512, 2560, U32_MAX, 0, 4096, 1280 },
 	{ 254, 65536, 3584, 512, 2560, U32_MAX, 0, 512, 1920 },
+	{ 126, 262144, 0, 512, 2560, U32_MAX, 0, 4096, 512 },
+	{ 254, 262144, 3584, 512, 2560, U32_MAX, 0, 512, 1536 },
 	/* the page's start, its middle, its last bytes */
 	{ 126, 4096, 0, 0, 2560, 65536, 0, 4096, 1008 },
 	{ 254, 4096, 3584, 0, 2560, 65536, 0, 4096, 2032 },
@@ -341,6 +351,7 @@ static const struct zeroes_row {
 	{ 4096, 0, 4194303, 4096, 0, false, 4194296, 4194296 },
 	{ 4096, 3584, 4194303, 4096, 0, false, 4194296, 4194296 },
 	{ 65536, 512, 4194303, 4096, 0, false, 4194176, 4194176 },
+	{ 262144, 512, 4194303, 4096, 0, false, 4193792, 4193792 },
 	{ 16384, 0, 4194303, 512, 0, true, 4194272, 4194272 },
 	/* no limit but a bio's, which is no multiple either */
 	{ 4096, 0, U32_MAX, 4096, 0, false, 8388600, 8388600 },

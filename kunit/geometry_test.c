@@ -44,12 +44,12 @@ static void sectors_lie_in_blocks(struct kunit *test)
 	u32 offset;
 	int s;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
 		KUNIT_ASSERT_EQ(test, align_block_sectors(&g),
 				b->physical / 512);
-		for (s = 0; s < ORACLE_SECTORS; s++) {
+		for (s = 0; s < o->sectors; s++) {
 			KUNIT_ASSERT_EQ(test, align_block_of(&g, s),
 					o->block[s]);
 			KUNIT_ASSERT_EQ(test, align_sector_in_block(&g, s),
@@ -164,7 +164,8 @@ static bool same_split(const struct align_split *a, const struct align_split *b)
 /*
  * Every start in a block, every length up to two blocks and a bit, for every
  * offset. Starts in large blocks take a stride; all offsets together still
- * put a start at every place in a block.
+ * put a start at every place in a block, but in very large ones, where offsets
+ * take a stride as well.
  */
 static void splits_every_write(struct kunit *test)
 {
@@ -176,7 +177,7 @@ static void splits_every_write(struct kunit *test)
 	struct align_geometry g;
 	u32 offset, start, s;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
 		for (start = 0; start < block_sectors; start += stride) {
@@ -404,7 +405,7 @@ static void overlaps_as_counted(struct kunit *test)
 	u32 offset, start, end, s, from, to;
 	struct align_geometry g;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
 		for (start = offset / 512; start < offset / 512 + 2 * block_sectors;
@@ -462,7 +463,7 @@ static void finds_edges(struct kunit *test)
 	struct oracle *o = oracle_alloc(test);
 	u32 offset, start, end;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		for (start = 0; start < 2 * block_sectors; start += stride) {
 			u32 inside[EDGE_BLOCKS] = {};
@@ -492,6 +493,10 @@ static const struct edge_row {
 	/* 5 sectors into block 3, 8 into block 28 */
 	{ 16384, 0, 101, 803, 4, 28 },
 	{ 65536, 0, 101, 803, 1, 7 },
+	/* 101 sectors into block 0, 376 into block 7; 389 into 0, 152 into 8 */
+	{ 262144, 0, 101, 3859, 1, 7 },
+	{ 262144, 114688, 101, 3859, 1, 8 },
+	{ 1048576, 0, 2047, 4098, 1, 3 },
 	/* the whole of a device whose block 0 starts before it */
 	{ 4096, 3584, 0, 1953525168, 1, 244190646 },
 	{ 4096, 0, 0, 1953525168, 0, 244190646 },
@@ -549,14 +554,15 @@ static const struct init_row {
 	{ 4096, 256, 0, "logical block size", "from 512 to 65536" },
 	{ 4096, 1536, 0, "logical block size", "power of two" },
 	{ 131072, 131072, 0, "logical block size", "from 512 to 65536" },
+	{ 1048576, 1048576, 0, "logical block size", "from 512 to 65536" },
 	{ 0, 512, 0, "physical_block_size", "power of two" },
 	{ 4097, 512, 0, "physical_block_size", "power of two" },
 	{ 12288, 4096, 0, "physical_block_size", "power of two" },
 	{ 256, 512, 0, "physical_block_size", "less than the logical" },
 	{ 512, 4096, 0, "physical_block_size", "less than the logical" },
 	{ 2048, 4096, 0, "physical_block_size", "less than the logical" },
-	{ 131072, 512, 0, "physical_block_size", "65536" },
-	{ 0x80000000, 4096, 0, "physical_block_size", "65536" },
+	{ 2097152, 512, 0, "physical_block_size", "1048576" },
+	{ 0x80000000, 4096, 0, "physical_block_size", "1048576" },
 	{ 4096, 512, 4096, "alignment_offset", "less than physical_block_size" },
 	{ 4096, 512, 4608, "alignment_offset", "less than physical_block_size" },
 	{ 512, 512, 512, "alignment_offset", "less than physical_block_size" },
@@ -573,6 +579,9 @@ static const struct init_row {
 	{ 4096, 1024, 3072 },
 	{ 65536, 8192, 8192 },
 	{ 65536, 65536, 0 },
+	{ 131072, 512, 130560 },
+	{ 262144, 65536, 196608 },
+	{ 1048576, 512, 1048064 },
 };
 
 static void init_desc(const struct init_row *row, char *desc)
@@ -623,6 +632,7 @@ static const struct shift_row {
 	{ 0, 2049, 4096, 3584 },
 	{ 0, 34, 16384, 15360 },
 	{ 0, 0x100000001ULL, 65536, 65024 },
+	{ 0, 63, 262144, 229888 },
 	{ 512, 5, 512, 0 },
 	{ 8192, 0, 4096, 0 },		/* an offset within a larger io_min */
 };
@@ -652,8 +662,9 @@ static void part_has_boundaries_of_disk(struct kunit *test)
 	u32 block_sectors = b->physical / 512;
 	u32 offset, start, s;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
-		for (start = 0; start <= 2 * block_sectors; start++) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
+		for (start = 0; start <= 2 * block_sectors;
+		     start += blocks_scale(b)) {
 			u32 shifted = align_shifted_offset(offset, start,
 							   b->physical);
 
@@ -676,21 +687,93 @@ static void phase_bins_count_logical_blocks(struct kunit *test)
 {
 	const struct blocks *b = test->param_value;
 	struct oracle *o = oracle_alloc(test);
+	/* at most 128 bins, and none smaller than a logical block */
+	u32 bytes = max(b->logical, b->physical / 128);
 	struct align_geometry g;
 	u32 offset, s;
 
-	for (offset = 0; offset < b->physical; offset += b->logical) {
+	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
-		for (s = 0; s < ORACLE_SECTORS; s += b->logical / 512) {
+		for (s = 0; s < o->sectors; s += b->logical / 512) {
 			unsigned int bin = align_phase_bin(&g, s);
+			u32 byte = o->pos[s] * 512;
 
-			KUNIT_ASSERT_EQ(test, bin * b->logical,
-					o->pos[s] * 512);
+			if (b->physical / b->logical <= ALIGN_PHASE_BINS)
+				KUNIT_ASSERT_EQ(test, bin * b->logical, byte);
+			KUNIT_ASSERT_LE(test, bin * bytes, byte);
+			KUNIT_ASSERT_GT(test, (bin + 1) * bytes, byte);
 			KUNIT_ASSERT_LT(test, bin, b->physical / b->logical);
 			KUNIT_ASSERT_LT(test, bin, ALIGN_PHASE_BINS);
 		}
 	}
+}
+
+/* Bytes of a bin, worked out by hand. */
+static const struct bin_row {
+	u32 physical, logical;
+	u32 bytes;
+} bin_params[] = {
+	{ 4096, 512, 512 },
+	{ 4096, 4096, 4096 },
+	{ 65536, 512, 512 },
+	{ 131072, 512, 1024 },
+	{ 262144, 512, 2048 },
+	{ 262144, 4096, 4096 },
+	{ 1048576, 512, 8192 },
+	{ 1048576, 4096, 8192 },
+	{ 1048576, 65536, 65536 },
+};
+
+static void bin_desc(const struct bin_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "physical %u logical %u",
+		 row->physical, row->logical);
+}
+
+KUNIT_ARRAY_PARAM(bin, bin_params, bin_desc);
+
+static void phase_bins_share_large_blocks(struct kunit *test)
+{
+	const struct bin_row *row = test->param_value;
+	struct align_geometry g;
+
+	whole_device(test, &g, row->physical, row->logical, 0);
+	KUNIT_EXPECT_EQ(test, align_phase_bin_bytes(&g), row->bytes);
+	KUNIT_EXPECT_EQ(test, align_phase_bin(&g, (row->physical - row->logical) / 512),
+			row->physical / row->bytes - 1);
+}
+
+/* Which blocks can be fixed. */
+static const struct fix_row {
+	u32 physical, logical;
+	bool can;
+} fix_params[] = {
+	{ 4096, 512, true },
+	{ 4096, 1024, false },
+	{ 65536, 65536, true },
+	{ 262144, 512, true },
+	{ 262144, 4096, true },
+	{ 262144, 8192, false },
+	{ 524288, 512, false },
+	{ 1048576, 4096, false },
+};
+
+static void fix_desc(const struct fix_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "physical %u logical %u",
+		 row->physical, row->logical);
+}
+
+KUNIT_ARRAY_PARAM(fix, fix_params, fix_desc);
+
+static void fixes_blocks_of_sizes_that_drives_have(struct kunit *test)
+{
+	const struct fix_row *row = test->param_value;
+	struct align_geometry g;
+
+	whole_device(test, &g, row->physical, row->logical, 0);
+	KUNIT_EXPECT_EQ(test, align_can_fix(&g), row->can);
 }
 
 static void size_bins_are_octaves(struct kunit *test)
@@ -798,6 +881,8 @@ static struct kunit_case geometry_cases[] = {
 	KUNIT_CASE_PARAM(shifts_offset_as_worked_out, shift_gen_params),
 	KUNIT_CASE_PARAM(part_has_boundaries_of_disk, blocks_gen_params),
 	KUNIT_CASE_PARAM(phase_bins_count_logical_blocks, blocks_gen_params),
+	KUNIT_CASE_PARAM(phase_bins_share_large_blocks, bin_gen_params),
+	KUNIT_CASE_PARAM(fixes_blocks_of_sizes_that_drives_have, fix_gen_params),
 	KUNIT_CASE(size_bins_are_octaves),
 	KUNIT_CASE_PARAM(latency_bins_as_worked_out, latency_gen_params),
 	KUNIT_CASE(latency_bins_end_where_the_next_starts),

@@ -9,27 +9,31 @@
 
 #include <kunit/test.h>
 #include <linux/bits.h>
+#include <linux/minmax.h>
 
 #include "geometry.h"
 
 #define FAR_SECTORS	BIT_ULL(54)	/* no device is larger: 2^63 bytes */
 
-/* Sectors of an oracle: enough for ranges over three large blocks. */
-#define ORACLE_SECTORS	(5 * ALIGN_MAX_BLOCK_SECTORS)
+/* Sectors of an oracle: enough for ranges over three blocks, and for some small ones. */
+#define ORACLE_MOST	(5 * ALIGN_MAX_BLOCK_SECTORS)
+#define ORACLE_LEAST	640
 
 /**
  * struct oracle - the blocks found by a walk from sector to sector
+ * @sectors: sectors walked over
  * @block_sectors: sectors in a block
  * @block: the block in which each sector lies
  * @pos: where in its block each sector lies
  */
 struct oracle {
+	int sectors;
 	u32 block_sectors;
-	u16 block[ORACLE_SECTORS];
-	u16 pos[ORACLE_SECTORS];
+	u16 block[ORACLE_MOST];
+	u16 pos[ORACLE_MOST];
 };
 
-/* A physical and a logical block size; the tests try every offset of each. */
+/* A physical and a logical block size; the tests try the offsets of each. */
 struct blocks {
 	u32 physical;
 	u32 logical;
@@ -49,6 +53,11 @@ static const struct blocks blocks_params[] = {
 	{ 16384, 4096 },
 	{ 32768, 4096 },
 	{ 65536, 4096 },
+	{ 131072, 512 },
+	{ 262144, 512 },
+	{ 262144, 4096 },
+	{ 1048576, 512 },
+	{ 1048576, 4096 },
 };
 
 static inline void blocks_desc(const struct blocks *b, char *desc)
@@ -60,13 +69,31 @@ static inline void blocks_desc(const struct blocks *b, char *desc)
 KUNIT_ARRAY_PARAM(blocks, blocks_params, blocks_desc);
 
 /*
+ * By how many times blocks are larger than those of 128 logical blocks: as often
+ * again must starts be left out, and offsets, for the same time on an emulated CPU.
+ */
+static inline u32 blocks_scale(const struct blocks *b)
+{
+	return max(b->physical / b->logical / 128, 1U);
+}
+
+/*
  * Return the sectors from one start to the next: 1 in small blocks; in large
  * ones a stride that is coprime to their size, as all starts would take minutes
  * on an emulated CPU.
  */
 static inline u32 start_stride(const struct blocks *b)
 {
-	return b->logical / 512 * (b->physical / b->logical > 16 ? 5 : 1);
+	return b->logical / 512 *
+	       (b->physical / b->logical > 16 ? 4 * blocks_scale(b) + 1 : 1);
+}
+
+/* Return the bytes from one offset to the next: all, but in very large blocks. */
+static inline u32 offset_stride(const struct blocks *b)
+{
+	u32 scale = blocks_scale(b);
+
+	return b->logical * (scale > 1 ? scale * scale + 1 : 1);
 }
 
 static inline bool is_boundary(u32 physical, u32 offset, int sector)
@@ -81,12 +108,13 @@ static inline void oracle_walk(struct oracle *o, u32 physical, u32 offset)
 	u32 pos = 0;
 
 	o->block_sectors = physical / 512;
+	o->sectors = max(5 * physical / 512, (u32)ORACLE_LEAST);
 	/* block 0 may start before the device */
 	while (!is_boundary(physical, offset, sector)) {
 		sector--;
 		pos++;
 	}
-	for (sector = 0; sector < ORACLE_SECTORS; sector++) {
+	for (sector = 0; sector < o->sectors; sector++) {
 		if (sector && is_boundary(physical, offset, sector)) {
 			block++;
 			pos = 0;

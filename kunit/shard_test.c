@@ -29,6 +29,7 @@ static const struct shard_row {
 	{ 16384, 512, 512 },
 	{ 65536, 512, 0 },
 	{ 65536, 4096, 61440 },
+	{ 262144, 512, 261632 },
 };
 
 static void shard_desc(const struct shard_row *row, char *desc)

@@ -39,8 +39,9 @@ static const struct {
 	[MODE] = { "mode", { { "report", 0 }, { "pad", 1 }, { "coalesce", 2 },
 			     { "PAD", 1 }, { "repor", BAD }, { "", BAD } } },
 	[PHYSICAL] = { "physical_block_size",
-		       { { "4096", 4096 }, { "8192", 8192 }, { "512", 512 },
-			 { "65536", 65536 }, { "3072", BAD }, { "131072", BAD } } },
+		       { { "4096", 4096 }, { "262144", 262144 }, { "512", 512 },
+			 { "1048576", 1048576 }, { "3072", BAD },
+			 { "2097152", BAD } } },
 	[OFFSET] = { "alignment_offset",
 		     { { "0", 0 }, { "512", 512 }, { "3584", 3584 },
 		       { "1024", 1024 }, { "100", BAD }, { "x", BAD } } },
@@ -199,7 +200,7 @@ static bool is_refused(const struct line *line, const struct shape *shape,
 
 	if (!mode)
 		return false;
-	if (disk->queue->zoned || shape->unknown)
+	if (disk->queue->zoned || shape->unknown || shape->physical > 262144)
 		return true;
 	if (chunk && (chunk % block || lead))
 		return true;
@@ -307,7 +308,7 @@ static void check_limits(const struct line *line, const struct shape *shape,
 	must_be("write cache", disk->write_cache, below->write_cache ||
 		mode == 2 || (line->given[CACHE] && line->value[CACHE]));
 	must_be("suggested size", at->suggested, !below->queue->flash ||
-		!is_power_of_2(drive->io_min) || drive->io_min > 65536 ||
+		!is_power_of_2(drive->io_min) || drive->io_min > 262144 ||
 		drive->io_min <= drive->physical_block_size ? 0 : drive->io_min);
 	must_be("max_blocks", at->engine.blocks.max, line->given[MAX_BLOCKS] ?
 		line->value[MAX_BLOCKS] : (16U << 20) / shape->physical);

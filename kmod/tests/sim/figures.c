@@ -84,6 +84,14 @@ static bool is_over(const struct world_plan *plan, const struct world_op *op)
 	return op->nr > (end > first ? end - first : plan->max_sectors);
 }
 
+/* Sectors of a bin of phases: one, or more if there are more sectors than bins. */
+static unsigned int phase_sectors(const struct world_plan *plan)
+{
+	unsigned int block = plan->physical >> SECTOR_SHIFT;
+
+	return block > ALIGN_PHASE_BINS ? block / ALIGN_PHASE_BINS : 1;
+}
+
 static unsigned int size_bin(unsigned int sectors)
 {
 	unsigned int bin = 0;
@@ -106,7 +114,7 @@ static void note_write(const struct world_plan *plan, const struct world_op *op)
 	sent.edge += lie.edge;
 	if (!lie.touches)
 		return;
-	sent.phase[lie.phase]++;
+	sent.phase[lie.phase / phase_sectors(plan)]++;
 	if (lie.blocks == 1)
 		sent.sub_block++;
 	else if (lie.head && lie.tail)
@@ -428,9 +436,11 @@ static void check_traffic(const struct figures *figures,
 		CHECK(touches_held, 0);
 	/*
 	 * Where requests are large, and few blocks are in memory, no write nor the blocks
-	 * before it need cuts.
+	 * before it need cuts: a write has four blocks, one more goes before it, and the
+	 * request layer may cut as much as a block early.
 	 */
-	if (plan->max_sectors >= MUCH && !sent.zeroes && !figures->limits &&
+	if (plan->max_sectors >= max(MUCH, 6 * plan->physical >> SECTOR_SHIFT) &&
+	    !sent.zeroes && !figures->limits &&
 	    plan->max_blocks <= RANGE_BLOCKS)
 		CHECK(cuts, 0);
 	if (has_errors(plan) || READ(uncut))

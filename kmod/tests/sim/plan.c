@@ -499,15 +499,30 @@ static void plan_later(struct world_plan *plan)
 			later_chance(24) : 0;
 }
 
-void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
+/*
+ * Choose P. The largest blocks are rare, as the drive has few of them, and come from
+ * the end of what 16384 has: the choices of other lives stay as they are.
+ */
+static unsigned int plan_physical(void)
 {
 	static const unsigned int physical[] = { 4096, 4096, 4096, 1024, 2048,
 						 8192, 16384 };
+	static const unsigned int largest[] = { 131072, 262144 };
+	const unsigned int parts = 8, nr = sizeof(physical) / sizeof(*physical);
+	unsigned int part = plan_chance(parts * nr);
+
+	if (plan_focus == FOCUS_NONE && part >= parts * nr - 2)
+		return largest[part - (parts * nr - 2)];
+	return physical[part / parts];
+}
+
+void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
+{
 	unsigned int block, i, hot;
 
 	if (first) {
 		memset(plan, 0, sizeof(*plan));
-		plan->physical = physical[plan_chance(7)];
+		plan->physical = plan_physical();
 		plan->offset = one_in(4) ? 512 * plan_chance(plan->physical / 512) : 0;
 		plan->base = 0;
 		if (one_in(4)) {
@@ -516,6 +531,8 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		}
 		plan->start = one_in(2) ? plan_chance(64) : 0;
 		plan->sectors = 64 + plan_chance(MEDIA_SECTORS - 64 - plan->start);
+		if (plan->physical > 16384)
+			plan->sectors = MEDIA_SECTORS - plan->start;
 		plan->start += plan->base;
 		if (one_in(6) && plan->sectors > 128) {
 			plan->twin = 16 + plan_chance(plan->sectors / 2);

@@ -37,7 +37,7 @@ static const struct setting {
 	bool is_switch;
 	sim_u64 least, most;
 } settings[] = {
-	NUMBER(physical, 1024, 16384), NUMBER(offset, 0, 16384),
+	NUMBER(physical, 1024, 262144), NUMBER(offset, 0, 262144),
 	NUMBER(base, 0, 1U << 30), NUMBER(start, 0, 1U << 31),
 	NUMBER(sectors, 1, MEDIA_SECTORS),
 	NUMBER(mode, 0, 2), NUMBER(max_blocks, 1, 1 << 20),
