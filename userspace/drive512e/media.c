@@ -151,7 +151,9 @@ static struct range changed_by(const struct media *media,
 	if (req->op != OP_TRIM)
 		return r;
 	r.start = block_ceil(r.start + shift, map.physical) - shift;
-	r.end = block_floor(r.end + shift, map.physical) - shift;
+	r.end = block_floor(r.end + shift, map.physical);
+	/* the first block may begin before the drive does, and a trim end in it */
+	r.end = r.end > shift ? r.end - shift : 0;
 	return r;
 }
 
