@@ -20,7 +20,9 @@
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
 #define PHYSICAL_DEFAULT 4096u
-#define PHYSICAL_MAX 65536u
+#define PHYSICAL_MAX 1048576u
+/* The inner tracks of a disk hold few more bytes than this. */
+#define DISK_PHYSICAL_MAX 65536u
 #define REQUEST_MAX (32u << 20)		/* nbdkit's limit */
 #define LATENCY_MAX_US 60000000u	/* a minute */
 
@@ -88,7 +90,7 @@ static int config_physical(const char *key, const char *value)
 	if (!parse_number(value, PHYSICAL_MAX, &n) || n < SECTOR_SIZE ||
 	    n & (n - 1))
 		return bad(key, value,
-			   "give a power of two from 512 to 65536 (bytes)");
+			   "give a power of two from 512 to 1048576 (bytes)");
 	params.physical = n;
 	params.physical_given = true;
 	return 0;
@@ -279,6 +281,13 @@ static int drive512e_config_complete(void)
 		if (!params.alignment_given)
 			params.alignment = blocks->alignment;
 	}
+	if (params.profile->rpm && params.physical > DISK_PHYSICAL_MAX) {
+		nbdkit_error("physical=%" PRIu32 ": profile %s is of a disk, "
+			     "which has blocks of at most 65536 bytes; give "
+			     "such a block, or another profile",
+			     params.physical, params.profile->name);
+		return -1;
+	}
 	if (params.alignment >= params.physical) {
 		nbdkit_error("alignment=%" PRIu32 ": must be less than "
 			     "physical=%" PRIu32 "; give the offset of the first "
@@ -292,8 +301,8 @@ static int drive512e_config_complete(void)
 
 #define HELP_BEFORE_PROFILES						\
 	"size=<SIZE>            (required) size of the drive.\n"	\
-	"physical=<BYTES>       Physical block, 512 to 65536. Default: the\n" \
-	"                       profile's, or 4096.\n"			\
+	"physical=<BYTES>       Physical block, 512 to 1048576, of disks 65536.\n" \
+	"                       Default: the profile's, or 4096.\n"	\
 	"alignment=<BYTES>      Offset of the first block boundary. Default:\n" \
 	"                       the profile's, or 0.\n"			\
 	"cache=on|off           Volatile write cache. Default: the profile's.\n" \

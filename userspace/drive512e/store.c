@@ -9,15 +9,16 @@
 #include <unistd.h>
 
 /*
- * The store is divided into chunks at boundaries of the largest physical block,
- * so that no block lies in two chunks; a chunk is the unit of locking and of
- * allocation.  The chunks share a fixed set of locks.
+ * The store is divided into chunks at boundaries of physical blocks, so that no
+ * block lies in two chunks: of a large block, or of several small ones. A chunk is
+ * the unit of locking and of allocation.  The chunks share a fixed set of locks.
  */
-#define CHUNK_SIZE 65536u
+#define CHUNK_LEAST 65536u
 #define LOCKS 1024u
 
 struct store {
 	uint64_t size;
+	uint64_t chunk_size;
 	uint64_t shift;			/* added to an offset: see chunk_of() */
 	int fd;				/* -1: memory */
 	unsigned char **chunks;		/* NULL: zeroes; under chunk lock */
@@ -38,14 +39,14 @@ static struct piece piece_at(const struct store *store, uint64_t offset,
 {
 	uint64_t shifted = offset + store->shift;
 	struct piece p = {
-		.chunk = shifted / CHUNK_SIZE,
-		.inside = shifted % CHUNK_SIZE,
+		.chunk = shifted / store->chunk_size,
+		.inside = shifted % store->chunk_size,
 		.offset = offset,
 		.count = end - offset,
 	};
 
-	if (p.count > CHUNK_SIZE - p.inside)
-		p.count = CHUNK_SIZE - p.inside;
+	if (p.count > store->chunk_size - p.inside)
+		p.count = store->chunk_size - p.inside;
 	return p;
 }
 
@@ -73,7 +74,9 @@ struct store *store_new(uint64_t size, const struct block_map *map,
 	if (!store)
 		return NULL;
 	store->size = size;
-	store->shift = map->alignment ? CHUNK_SIZE - map->alignment : 0;
+	store->chunk_size = map->physical > CHUNK_LEAST ? map->physical :
+							  CHUNK_LEAST;
+	store->shift = map->alignment ? store->chunk_size - map->alignment : 0;
 	store->fd = -1;
 	for (unsigned int i = 0; i < LOCKS; i++)
 		pthread_mutex_init(&store->locks[i], NULL);
@@ -82,7 +85,7 @@ struct store *store_new(uint64_t size, const struct block_map *map,
 		if (open_file(store, path) == 0)
 			return store;
 	} else {
-		store->nr_chunks = (size + store->shift) / CHUNK_SIZE + 1;
+		store->nr_chunks = (size + store->shift) / store->chunk_size + 1;
 		store->chunks = calloc(store->nr_chunks, sizeof(*store->chunks));
 		if (store->chunks)
 			return store;
@@ -143,6 +146,26 @@ static int file_write(int fd, const unsigned char *buf, const struct piece *p)
 	return 0;
 }
 
+/* Write zeroes where no hole can be made. */
+static int file_write_zeroes(int fd, const struct piece *p)
+{
+	static const unsigned char zeroes[CHUNK_LEAST];
+
+	for (uint64_t done = 0; done < p->count;) {
+		struct piece part = {
+			.offset = p->offset + done,
+			.count = p->count - done,
+		};
+
+		if (part.count > sizeof(zeroes))
+			part.count = sizeof(zeroes);
+		if (file_write(fd, zeroes, &part) < 0)
+			return -1;
+		done += part.count;
+	}
+	return 0;
+}
+
 static int piece_read(struct store *store, unsigned char *buf,
 		      const struct piece *p)
 {
@@ -167,7 +190,7 @@ static int piece_write(struct store *store, const unsigned char *buf,
 		return file_write(store->fd, buf, p);
 	chunk = &store->chunks[p->chunk];
 	if (!*chunk) {
-		*chunk = calloc(1, CHUNK_SIZE);
+		*chunk = calloc(1, store->chunk_size);
 		if (!*chunk)
 			return -1;
 	}
@@ -177,7 +200,6 @@ static int piece_write(struct store *store, const unsigned char *buf,
 
 static int piece_zero(struct store *store, const struct piece *p)
 {
-	static const unsigned char zeroes[CHUNK_SIZE];
 	unsigned char **chunk;
 
 	if (store->fd >= 0) {
@@ -185,12 +207,12 @@ static int piece_zero(struct store *store, const struct piece *p)
 			      FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
 			      (off_t)p->offset, (off_t)p->count) == 0)
 			return 0;
-		return file_write(store->fd, zeroes, p);
+		return file_write_zeroes(store->fd, p);
 	}
 	chunk = &store->chunks[p->chunk];
 	if (!*chunk)
 		return 0;
-	if (p->count == CHUNK_SIZE) {
+	if (p->count == store->chunk_size) {
 		free(*chunk);
 		*chunk = NULL;
 	} else {

@@ -34,7 +34,7 @@ def partial_touches(offset, count, physical, alignment):
 
 # ---- a client's view ----
 
-@pytest.mark.parametrize("physical", [512, 4096, 16384, 65536])
+@pytest.mark.parametrize("physical", [512, 4096, 16384, 65536, 262144, 1048576])
 def test_advertises_sectors_as_minimum_and_blocks_as_preferred(physical):
     with drive("size=16M", f"physical={physical}") as d, d.connect() as c:
         assert c.size == 16 * MIB
@@ -136,7 +136,8 @@ def test_refuses_what_is_not_whole_sectors(offset, count):
 
 # ---- counters ----
 
-GEOMETRIES = [(4096, 0), (4096, 3584), (16384, 0), (16384, 1536), (512, 0), (65536, 512)]
+GEOMETRIES = [(4096, 0), (4096, 3584), (16384, 0), (16384, 1536), (512, 0), (65536, 512), (262144, 3584),
+              (1048576, 1047552)]
 
 
 @pytest.mark.parametrize("physical,alignment", GEOMETRIES)
@@ -300,6 +301,13 @@ def test_holds_what_was_written_zeroed_and_trimmed(backing, alignment, tmp_path)
             else:
                 assert c.read(offset, count) == model[offset:offset + count]
         assert c.read(0, MIB) == model
+
+
+def test_a_trim_inside_a_first_block_that_begins_before_the_drive_changes_nothing():
+    with drive("size=1M", "alignment=3584") as d, d.connect() as c:
+        c.write(0, b"x" * 3584)
+        c.trim(512, 1024)
+        assert c.read(0, 3584) == b"x" * 3584 and d.stats()["partial_trims"] == 1
 
 
 @pytest.mark.parametrize("cache,room", [("on", 64 * MIB), ("off", 0)])
@@ -490,8 +498,9 @@ BAD = [
     (["size=lots"], ["size=lots", "such as 1G"]),
     ([], ["size= is missing", "size=1G"]),
     (["size=1M", "physical=5000"], ["physical=5000", "power of two"]),
-    (["size=1M", "physical=256"], ["physical=256", "512 to 65536"]),
-    (["size=1M", "physical=131072"], ["physical=131072", "512 to 65536"]),
+    (["size=1M", "physical=256"], ["physical=256", "512 to 1048576"]),
+    (["size=1M", "physical=2097152"], ["physical=2097152", "512 to 1048576"]),
+    (["size=1M", "physical=131072", "profile=hdd5400"], ["physical=131072", "hdd5400", "at most 65536", "another profile"]),
     (["size=1M", "physical=4096x"], ["physical=4096x", "power of two"]),
     (["size=1M", "alignment=100"], ["alignment=100", "multiple of 512"]),
     (["size=1M", "alignment=-512"], ["alignment=-512", "multiple of 512"]),

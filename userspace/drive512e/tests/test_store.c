@@ -52,6 +52,7 @@ static void test_memory(void)
 {
 	static const struct block_map maps[] = {
 		{ 4096, 0 }, { 4096, 3584 }, { 65536, 512 },
+		{ 262144, 200704 }, { 1048576, 0 }, { 1048576, 1048064 },
 	};
 
 	for (unsigned int i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) {
