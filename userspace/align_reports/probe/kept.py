@@ -19,7 +19,7 @@ from .statistics import Estimate
 FORMAT = 1
 FOLDER = "var/lib/alignctl/probed"
 # The largest block that dm-align knows.
-LARGEST = 65536
+LARGEST = 1048576
 # Within FOLDER.
 ROTATION = "rotation"
 

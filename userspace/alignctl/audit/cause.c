@@ -527,7 +527,7 @@ void cause_end(struct cause_search *search, struct cause *cause)
 void cause_of_ledger(const struct cause_ledger *ledger, uint32_t into,
 		     struct cause *cause)
 {
-	uint32_t bin = ledger->logical ? into / ledger->logical : 0;
+	uint32_t bin = ledger->bin_bytes ? into / ledger->bin_bytes : 0;
 	uint64_t there = bin && bin < ALIGN_PHASE_BINS ? ledger->phase[bin] : 0;
 
 	*cause = (struct cause) {

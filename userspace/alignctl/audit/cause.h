@@ -77,8 +77,8 @@ struct cause {
  * @touches: number of touches
  * @drive: number of those that were left to the drive
  * @completed: number of touches that later writes completed
- * @logical: logical block, bytes
- * @phase: misaligned writes by their start inside a block, in logical blocks
+ * @bin_bytes: bytes of a block that share a bin of @phase
+ * @phase: misaligned writes by their start inside a block
  */
 struct cause_ledger {
 	bool coalesce;
@@ -88,7 +88,7 @@ struct cause_ledger {
 	uint64_t touches;
 	uint64_t drive;
 	uint64_t completed;
-	uint32_t logical;
+	uint32_t bin_bytes;
 	uint64_t phase[ALIGN_PHASE_BINS];
 };
 

@@ -436,7 +436,8 @@ static struct cause_ledger *read_ledger(const char *dir)
 		found = memory_or_exit(calloc(1, sizeof(*found)));
 		found->coalesce = !strcmp(mode, "coalesce");
 		found->report = !strcmp(mode, "report");
-		found->logical = ledger.logical;
+		found->bin_bytes = (uint32_t)
+			ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 1);
 		found->writes = ledger_value(&ledger, LEDGER_writes) +
 			ledger_value(&ledger, LEDGER_write_zeroes);
 		found->misaligned =

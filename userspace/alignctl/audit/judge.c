@@ -630,12 +630,12 @@ static bool all_aligned(const struct stack *stack,
 	return any;
 }
 
-/* Say that no align device has blocks so large, and what to do; for free(). */
+/* Say that no align device fixes writes of blocks so large, and what to do; for free(). */
 static char *too_large(int64_t block)
 {
 	return message_format(
-		"an align device has blocks of at most %u bytes: make programs and file systems write whole blocks of %" PRId64,
-		ALIGN_MAX_BLOCK_SIZE, block);
+		"an align device fixes blocks of at most %u bytes: make programs and file systems write whole blocks of %" PRId64,
+		ALIGN_MAX_FIXED, block);
 }
 
 /* Say how an align device gets the blocks of a disk, if it may have them. */
@@ -647,7 +647,7 @@ static void mend_by_attach(struct finding *finding,
 
 	words.size = block;
 	words.offset = offset;
-	if (block > ALIGN_MAX_BLOCK_SIZE)
+	if (block > ALIGN_MAX_FIXED)
 		finding->reason = too_large(block);
 	else
 		finding_mend(finding, REMEDY_ATTACH_BLOCKS, &words);
@@ -1092,7 +1092,7 @@ static void judge_unit(const struct subject *subject)
 				     unit, subject->block),
 		      message_format("writes below it may be RMWs inside the drive"));
 	finding->note = true;
-	if (unit > ALIGN_MAX_BLOCK_SIZE)
+	if (unit > ALIGN_MAX_FIXED)
 		finding->reason = too_large(unit);
 	else
 		finding_mend(finding, REMEDY_ATTACH_UNIT, &words);

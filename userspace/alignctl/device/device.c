@@ -136,7 +136,7 @@ void device_close(struct device *device)
 uint32_t device_suggested_physical(const struct device *device)
 {
 	if (device->rotational || device->io_min <= device->physical ||
-	    device->io_min > ALIGN_MAX_BLOCK_SIZE ||
+	    device->io_min > ALIGN_MAX_FIXED ||
 	    !align_is_power_of_2(device->io_min))
 		return 0;
 	return device->io_min;
@@ -161,7 +161,7 @@ uint32_t device_cache_block(const struct device *device)
 		return block;
 	if (!device->block && fd >= 0 && !fstatfs(fd, &found) &&
 	    align_is_power_of_2(found.f_bsize) &&
-	    found.f_bsize <= ALIGN_MAX_BLOCK_SIZE)
+	    found.f_bsize <= DEVICE_MAX_CACHE_BLOCK)
 		return found.f_bsize;
 	return device_default_cache_block(device->logical, device->sectors <<
 					  ALIGN_SECTOR_SHIFT);

@@ -13,6 +13,8 @@
 
 /* Physical block that a regular file is taken to have. */
 #define DEVICE_FILE_PHYSICAL	PAGE_BYTES
+/* The largest block of a page cache: a page, of 64 KiB at most. */
+#define DEVICE_MAX_CACHE_BLOCK	65536U
 
 /**
  * struct device - a block device or regular file
@@ -58,7 +60,7 @@ void device_close(struct device *device);
 
 /*
  * Return the physical block that io_min of a large-unit SSD suggests: a power
- * of two above the physical block, at most 65536, not rotational. 0: none.
+ * of two above the physical block, at most 262144, not rotational. 0: none.
  */
 uint32_t device_suggested_physical(const struct device *device);
 

@@ -331,12 +331,24 @@ void ledger_histogram(const struct ledger *ledger,
 			  ledger->baseline_bins[histogram][i];
 }
 
+/* Bytes of a block that share a bin of phases; of the largest target's blocks. */
+static double phase_bin_bytes(const struct ledger *ledger)
+{
+	int64_t least = ledger->logical;
+	size_t i;
+
+	for (i = 0; i < ledger->nr_targets; i++)
+		if (ledger->target[i].physical / ALIGN_PHASE_BINS > least)
+			least = ledger->target[i].physical / ALIGN_PHASE_BINS;
+	return (double)least;
+}
+
 double ledger_bin_bound(const struct ledger *ledger,
 			enum ledger_histogram histogram, unsigned int bin)
 {
 	switch (histogram) {
 	case HISTOGRAM_PHASE:
-		return (double)bin * ledger->logical;
+		return bin * phase_bin_bytes(ledger);
 	case HISTOGRAM_SIZE:
 		return (double)(1ULL << (bin + ALIGN_SECTOR_SHIFT));
 	default:

@@ -276,8 +276,8 @@ static const struct table_type compare_table =
 /* Misaligned writes by first byte, per cent of all writes of their state */
 
 struct phases {
-	double before[LEDGER_MAX_BINS];
-	double after[LEDGER_MAX_BINS];
+	double before[ALIGN_MAX_BLOCK_SECTORS];
+	double after[ALIGN_MAX_BLOCK_SECTORS];
 	double largest;
 };
 
@@ -339,10 +339,11 @@ static void get_phase(const struct ledger *ledger, double *shares,
 
 	ledger_histogram(ledger, HISTOGRAM_PHASE, bins);
 	for (i = 0; i < ALIGN_PHASE_BINS; i++) {
-		uint64_t sector = (uint64_t)i * ledger->logical /
-				  ALIGN_SECTOR_SIZE;
+		uint64_t sector =
+			(uint64_t)ledger_bin_bound(ledger, HISTOGRAM_PHASE, i) /
+			ALIGN_SECTOR_SIZE;
 
-		if (!bins[i] || !writes || sector >= LEDGER_MAX_BINS)
+		if (!bins[i] || !writes || sector >= ALIGN_MAX_BLOCK_SECTORS)
 			continue;
 		shares[sector] = 100.0 * (double)bins[i] / (double)writes;
 		if (shares[sector] > *largest)
@@ -367,7 +368,7 @@ static void each_phase(const struct phases *phases,
 {
 	struct phase_row row = { .phases = phases };
 
-	for (row.sector = 0; row.sector < LEDGER_MAX_BINS; row.sector++)
+	for (row.sector = 0; row.sector < ALIGN_MAX_BLOCK_SECTORS; row.sector++)
 		if (phases->before[row.sector] > 0 ||
 		    phases->after[row.sector] > 0)
 			each(&row, context);

@@ -181,10 +181,11 @@ static char *read_device(struct ledger_device *device,
 	/* first bytes in a block are multiples of this, whatever the device's is */
 	device->ledger.logical = ALIGN_SECTOR_SIZE;
 	error = read_counters(&device->ledger, object);
-	if (!error)
-		error = read_histograms(&device->ledger, object);
+	/* the bins of phases depend on the targets' blocks */
 	if (!error)
 		error = read_targets(&device->ledger, object);
+	if (!error)
+		error = read_histograms(&device->ledger, object);
 	return error;
 }
 

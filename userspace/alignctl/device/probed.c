@@ -28,7 +28,7 @@ static char *check_blocks(uint64_t block, uint64_t offset,
 
 	if (block > ALIGN_MAX_BLOCK_SIZE || offset >= block)
 		wrong = block > ALIGN_MAX_BLOCK_SIZE ?
-			"a block is at most 65536 bytes" :
+			"a block is at most 1048576 bytes" :
 			"an offset is less than a block";
 	else
 		wrong = align_geometry_init(&geometry, (uint32_t)block,
@@ -240,7 +240,7 @@ static bool read_kept(void *found, take_fn *take, const char *folder,
 	if (!name || !sysfs_number(disk_dir, "size", &sectors) ||
 	    sectors < 0 || sectors > INT64_MAX >> ALIGN_SECTOR_SHIFT ||
 	    !sysfs_number(disk_dir, "queue/logical_block_size", &logical) ||
-	    logical <= 0 || logical > ALIGN_MAX_BLOCK_SIZE)
+	    logical <= 0 || logical > ALIGN_MAX_LOGICAL)
 		return false;
 	disk.bytes = (uint64_t)sectors << ALIGN_SECTOR_SHIFT;
 	disk.logical = (uint32_t)logical;

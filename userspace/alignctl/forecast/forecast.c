@@ -401,7 +401,7 @@ static int make(struct pass *pass, enum extent extent,
 	f->timed = source_facts(source).timed;
 	pass->number = 1;
 	pass->count = true;
-	if (extent >= EXTENT_MODES)
+	if (extent >= EXTENT_MODES && forecast_fixes(f))
 		pass->nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
 	for (i = 0; i < pass->nr_models; i++)
 		pass->model[i] = fixing_new(g, i % 2 == MODEL_COALESCE,
@@ -459,6 +459,18 @@ int forecast_modes(struct forecast *f, struct source *source,
 	return make(&pass, EXTENT_MODES, g, 0, 0);
 }
 
+const char *forecast_refuse_blocks(const struct align_geometry *g)
+{
+	if (g->physical > ALIGN_MAX_FIXED || align_can_fix(g))
+		return NULL;
+	return "the logical block must be 512 or 4096 for writes to be fixed";
+}
+
+bool forecast_fixes(const struct forecast *f)
+{
+	return align_can_fix(&f->geometry);
+}
+
 uint64_t forecast_most_reads(const struct forecast *f)
 {
 	return f->pad.expected - f->pad.drive;
@@ -501,9 +513,11 @@ struct forecast_advice forecast_advise(const struct forecast *f)
 	};
 	struct forecast_advice advice = { FORECAST_NOTHING,
 					  f->figures.touches };
+	const enum forecast_remedy most =
+		forecast_fixes(f) ? FORECAST_COALESCE : FORECAST_MOVE;
 	enum forecast_remedy i;
 
-	for (i = FORECAST_MOVE; i <= FORECAST_COALESCE; i++)
+	for (i = FORECAST_MOVE; i <= most; i++)
 		if (left[i] < advice.left &&
 		    (unsigned __int128)(advice.left - left[i]) * 100 >=
 		    (unsigned __int128)f->figures.touches *

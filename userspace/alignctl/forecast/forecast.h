@@ -126,6 +126,15 @@ int plan_figures(const struct plan *plan, const struct align_geometry *g,
 		 uint32_t cache_block, struct plan_figures *figures);
 
 /*
+ * Return why there is no forecast for blocks, or NULL. For blocks that are too large
+ * for the modes there is one of the drive alone.
+ */
+const char *forecast_refuse_blocks(const struct align_geometry *g);
+
+/* Tell whether a forecast has figures of the modes; else they are 0. */
+bool forecast_fixes(const struct forecast *f);
+
+/*
  * Return the largest number of block reads: touches of other than edge blocks.
  */
 uint64_t forecast_most_reads(const struct forecast *forecast);

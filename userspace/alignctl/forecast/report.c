@@ -153,6 +153,13 @@ static void text_modes(const struct forecast *f)
 	struct table *table = table_new(&mode_table);
 
 	add_mode(table, f, "none, report", &none, 0);
+	if (!forecast_fixes(f)) {
+		table_print(table, 2);
+		printf("  TOUCHES-LEFT: to the drive, which does a read-modify-write of each without a cache\n"
+		       "  pad and coalesce fix blocks of at most %u bytes\n",
+		       ALIGN_MAX_FIXED);
+		return;
+	}
 	if (f->timed) {
 		add_mode(table, f, "pad, as timed", &f->pad_timed, most);
 		add_mode(table, f, "coalesce, as timed", &f->coalesce_timed,
@@ -191,14 +198,15 @@ static struct json_object *json_modes(const struct forecast *f)
 	const struct mode_row row = { .figures = &f->pad, .f = f,
 				      .most = forecast_most_reads(f) };
 	struct json_object *object = json_new();
+	bool fixes = forecast_fixes(f);
 
 	json_add_mode(object, f, "report", &none);
-	json_add_mode(object, f, "pad", &f->pad);
-	json_add_mode(object, f, "coalesce", &f->coalesce);
+	json_add_mode(object, f, "pad", fixes ? &f->pad : NULL);
+	json_add_mode(object, f, "coalesce", fixes ? &f->coalesce : NULL);
 	json_add_mode(object, f, "pad_as_timed",
-		      f->timed ? &f->pad_timed : NULL);
+		      fixes && f->timed ? &f->pad_timed : NULL);
 	json_add_mode(object, f, "coalesce_as_timed",
-		      f->timed ? &f->coalesce_timed : NULL);
+		      fixes && f->timed ? &f->coalesce_timed : NULL);
 	table_json_outer(object, &mode_table, &row);
 	return object;
 }
@@ -235,6 +243,9 @@ static struct table_value shift_value(const void *row, size_t column)
 static const struct table_type shift_table =
 	TABLE_TYPE(shift_columns, shift_value);
 
+/* With more moves than this, people see those alone that change something. */
+#define MOST_SHIFTS	128
+
 static void text_shifts(const struct forecast *f)
 {
 	uint32_t sectors = align_block_sectors(&f->geometry);
@@ -243,9 +254,13 @@ static void text_shifts(const struct forecast *f)
 	struct shift_row row = { .f = f };
 
 	for (row.sectors = 0; row.sectors < sectors; row.sectors++)
-		table_add(table, &row);
+		if (sectors <= MOST_SHIFTS || !row.sectors ||
+		    f->shifted[row.sectors] != f->shifted[row.sectors - 1])
+			table_add(table, &row);
 	puts("\nIf the start moved on by so many sectors:");
 	table_print(table, 2);
+	if (sectors > MOST_SHIFTS)
+		puts("  a move that is left out has the touches of the one above");
 	if (!best)
 		puts("  nothing to gain by moving");
 	else
@@ -607,6 +622,11 @@ static void text_summary(const struct forecast *f)
 		printf(", %s of them by write-zeroes",
 		       FIGURE_OF(f->zero_touches));
 	printf("; %s distinct blocks\n", FIGURE_OF(f->figures.distinct));
+	if (!forecast_fixes(f)) {
+		printf("  block reads  %s that nothing avoids\n\n",
+		       FIGURE_OF(f->figures.rmin));
+		return;
+	}
 	printf("  block reads  %s in mode coalesce%s; %s that nothing avoids\n\n",
 	       FIGURE_OF(f->timed ? f->coalesce_timed.host : f->coalesce.host),
 	       f->timed ? ", as timed" : "", FIGURE_OF(f->figures.rmin));

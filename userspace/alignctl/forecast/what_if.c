@@ -203,7 +203,7 @@ static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
 	lane->owns = !lane->coverage;
 	if (lane->owns)
 		lane->coverage = coverage_new(&lane->g, MAX_LEAVES);
-	if (physical > ALIGN_MAX_BLOCK_SIZE || !align_can_fix(&lane->g))
+	if (!align_can_fix(&lane->g))
 		return;
 	lane->pad = fixing_new(&lane->g, false, fixing_max_blocks(&lane->g));
 	lane->coalesce = fixing_new(&lane->g, true,

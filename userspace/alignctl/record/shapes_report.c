@@ -326,7 +326,7 @@ static void walk_starts(const struct shapes *shapes,
 			row.most = shapes->request_starts[i];
 	}
 	for (i = 0; i < ALIGN_PHASE_BINS; i++) {
-		row.start = i * shapes->geometry.logical;
+		row.start = i * align_phase_bin_bytes(&shapes->geometry);
 		row.writes = shapes->write_starts[i];
 		row.requests = shapes->request_starts[i];
 		if (row.writes || row.requests)

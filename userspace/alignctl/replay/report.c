@@ -109,7 +109,7 @@ static bool phase_row(const struct measures *m, uint32_t index,
 		      struct times_row *row)
 {
 	*row = (struct times_row) {
-		.number = (uint64_t)index * m->geometry->logical,
+		.number = (uint64_t)index * align_phase_bin_bytes(m->geometry),
 		.times = m->by_phase[index],
 	};
 	return row->times;

@@ -57,7 +57,7 @@ static int refuse(const char *what)
 
 static uint32_t nr_phases(const struct align_geometry *g)
 {
-	return g->physical / g->logical;
+	return g->physical / align_phase_bin_bytes(g);
 }
 
 static uint32_t nr_classes(const struct top *top)

@@ -285,12 +285,13 @@ static bool show_class(struct shown_class *shown,
 		       const struct top_interval *interval, uint32_t index)
 {
 	const struct align_geometry *g = report->geometry;
-	uint32_t phases = g->physical / g->logical, place = index / 2;
+	uint32_t bytes = align_phase_bin_bytes(g);
+	uint32_t phases = g->physical / bytes, place = index / 2;
 
 	*shown = (struct shown_class) {
 		.class = &interval->class[index],
 		.size = (uint64_t)ALIGN_SECTOR_SIZE << place / phases,
-		.start = place % phases * g->logical,
+		.start = place % phases * bytes,
 		.misaligned = index % 2,
 	};
 	return shown->class->requests;

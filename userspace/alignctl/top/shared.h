@@ -23,7 +23,7 @@
  * struct top_config - what to count, constant while the programs are loaded
  * @geometry: physical blocks of the device, from its first sector on
  * @by_cgroup: write-back has the cgroup whose pages it writes
- * @phases: number of positions in a physical block at which a request can start
+ * @phases: number of bins of positions in a physical block at which a request starts
  */
 struct top_config {
 	struct align_geometry geometry;

@@ -107,7 +107,7 @@ static int take(size_t row, const char *argument, void *context)
 		collect->offset = maybe_of(offset);
 		return 0;
 	case ROW_LOGICAL:
-		return take_block("logical", argument, ALIGN_MAX_BLOCK_SIZE,
+		return take_block("logical", argument, ALIGN_MAX_LOGICAL,
 				  "must be a power of two from 512 to 65536",
 				  &collect->logical);
 	case ROW_RECORDING:
@@ -336,8 +336,8 @@ static int search_recording(struct cause_search *search,
 	source_set_blocks(source, place->block, offset);
 	wrong = align_geometry_init(&g, place->block, logical, offset, 0,
 				    sectors);
-	if (!wrong && !align_can_fix(&g))
-		wrong = "the logical block must be 512 or 4096 for writes to be fixed";
+	if (!wrong)
+		wrong = forecast_refuse_blocks(&g);
 	if (wrong) {
 		while ((next = source_next(source, &request)) == TRACE_GOT) {
 			if (request.file)

@@ -70,7 +70,7 @@ static int take(size_t row, const char *argument, void *context)
 	case ROW_CACHE_BLOCK:
 		if (parse_bytes(argument, &options->cache_block) &&
 		    options->cache_block >= ALIGN_SECTOR_SIZE &&
-		    options->cache_block <= ALIGN_MAX_BLOCK_SIZE &&
+		    options->cache_block <= DEVICE_MAX_CACHE_BLOCK &&
 		    align_is_power_of_2(options->cache_block))
 			return 0;
 		return options_refuse("cache-block", argument,

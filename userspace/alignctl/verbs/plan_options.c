@@ -3,6 +3,7 @@
 
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "forecast/forecast.h"
 #include "verbs/plan_options.h"
 
 const char *plan_options_for_trace(const struct plan_options *options)
@@ -187,8 +188,8 @@ int plan_options_geometry(const struct plan_options *options,
 
 	wrong = align_geometry_init(g, physical, device->logical, offset, 0,
 				    device->sectors);
-	if (!wrong && !align_can_fix(g))
-		wrong = "the logical block must be 512 or 4096 for writes to be fixed";
+	if (!wrong)
+		wrong = forecast_refuse_blocks(g);
 	if (!wrong)
 		return ALIGNCTL_FINE;
 	message_error("%s: physical block %" PRIu32 ", logical block %" PRIu32

@@ -14,10 +14,10 @@
 
 /*
  * Start of workloads that were published on a file, to which their offset in
- * the file is added: one of the largest physical blocks inside the device, so
- * that they touch no edge block. A multiple of every block.
+ * the file is added: inside the device by one physical block of 64 KiB, so that they
+ * touch no edge block. A multiple of every block of that size or less.
  */
-#define WORKLOAD_INSIDE		ALIGN_MAX_BLOCK_SIZE
+#define WORKLOAD_INSIDE		65536U
 
 enum workload_order {
 	/*

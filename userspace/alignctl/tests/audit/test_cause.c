@@ -155,7 +155,7 @@ static enum cause_kind says(const struct cause_ledger *ledger, uint32_t into)
 static void counters(void)
 {
 	struct cause_ledger ledger = {
-		.logical = 512, .writes = 1000, .misaligned = 900,
+		.bin_bytes = 512, .writes = 1000, .misaligned = 900,
 		.touches = 1800, .phase = { [3] = 800, [5] = 100 },
 	};
 
@@ -163,6 +163,11 @@ static void counters(void)
 	CHECK(says(&ledger, 2560) == CAUSE_UNKNOWN, "a shift by something else");
 	CHECK(says(&ledger, 0) == CAUSE_UNKNOWN, "one bar may be a stream's");
 	CHECK(says(&ledger, UINT32_MAX) == CAUSE_UNKNOWN, "a shift of 4 GiB");
+	ledger.bin_bytes = 2048;
+	CHECK(says(&ledger, 7680) == CAUSE_SHIFT, "a shift inside a bin");
+	CHECK(says(&ledger, 1536) == CAUSE_UNKNOWN,
+	      "the first bin has what starts at boundaries, too");
+	ledger.bin_bytes = 512;
 	ledger.completed = 1500;
 	CHECK(says(&ledger, 0) == CAUSE_UNKNOWN, "in pad");
 	ledger.coalesce = true;

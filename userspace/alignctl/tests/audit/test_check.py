@@ -519,9 +519,12 @@ def test_a_device_that_is_not_read_says_why_and_what_to_do(stack, node, text, wa
 
 @pytest.mark.parametrize("physical, io_min, said", [
     (131072, 131072, {"zd0p1": "starts 32256 bytes into a physical block of 131072"}),
+    (262144, 262144, {"zd0p1": "starts 32256 bytes into a physical block of 262144"}),
+    (1048576, 1048576, {"zd0p1": "starts 32256 bytes into a physical block of 1048576"}),
     (0, 512, {"zd0": "says physical_block_size 0, which is no power of two from 512 to 1048576"}),
     (3072, 3072, {"zd0": "says physical_block_size 3072, which is no power of two from 512 to 1048576"}),
-    (512, 131072, {"zd0": "minimum I/O size 131072, above the physical block (512)"}),
+    (512, 262144, {"zd0": "minimum I/O size 262144, above the physical block (512)"}),
+    (512, 524288, {"zd0": "minimum I/O size 524288, above the physical block (512)"}),
     (512, 196608, {"zd0": "says minimum_io_size 196608, which is no power of two from 512 to 1048576"}),
 ])
 def test_a_block_of_any_size_is_judged_or_said_not_to_be(tmp_path, physical, io_min, said):
@@ -532,7 +535,10 @@ def test_a_block_of_any_size_is_judged_or_said_not_to_be(tmp_path, physical, io_
     rows = {name: row for found in (faults, notes) for name, some in found.items() for row in some.values()
             if row["finding"] != "partition-end"}
     assert {name: row["text"] for name, row in rows.items()} == said
-    assert not any("attach" in (row["command"] or "") for row in rows.values())
+    assert any("attach" in (row["command"] or "") for row in rows.values()) == (io_min == 262144 > physical)
+    for row in rows.values():
+        if io_min == 524288:
+            assert "an align device fixes blocks of at most 262144 bytes" in row["not_in_place"]
 
 
 def test_mounts_and_swap_areas_are_shown(stack):

@@ -233,9 +233,25 @@ static void restarted(void)
 
 static void bounds(void)
 {
+	struct ledger_target target[2] = {
+		{ .physical = 4096 }, { .physical = 65536 },
+	};
 	struct ledger ledger = { .logical = 512 };
 
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 2560, "phase");
+	ledger.nr_targets = 2;
+	ledger.target = target;
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 2560,
+	      "phase of 64 KiB");
+	target[1].physical = 262144;
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 5 * 2048,
+	      "phase of 256 KiB");
+	ledger.logical = 4096;
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 5 * 4096,
+	      "phase of 256 KiB, 4096 addressable");
+	target[1].physical = 1048576;
+	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 127) == 127 * 8192,
+	      "phase of 1 MiB");
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_SIZE, 3) == 4096, "size");
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_LATENCY_ALIGNED, 4) == 1.28,
 	      "latency");

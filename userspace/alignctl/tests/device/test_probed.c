@@ -112,11 +112,11 @@ static void absurd(void)
 	} rows[] = {
 		{ "0", "0", "an offset is less than a block", 512 },
 		{ "5000", "0", "must be a power of two", 512 },
-		{ "131072", "0", "at most 65536", 512 },
+		{ "2097152", "0", "at most 1048576", 512 },
 		/* these wrap to a good figure in 32 bits */
-		{ "4294971392", "0", "at most 65536", 512 },
+		{ "4294971392", "0", "at most 1048576", 512 },
 		{ "4096", "4294967296", "an offset is less than a block", 512 },
-		{ "99999999999999999999999", "0", "at most 65536", 512 },
+		{ "99999999999999999999999", "0", "at most 1048576", 512 },
 		{ "4096", "4096", "an offset is less than a block", 512 },
 		{ "4096", "100", "must be a multiple of the logical", 512 },
 		{ "512", "0", "not be less than the logical", 4096 },

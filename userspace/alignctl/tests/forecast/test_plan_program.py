@@ -4,12 +4,14 @@
 import json
 import os
 import pty
+import random
 import re
 import select
 import signal
 import struct
 import subprocess
 import time
+from collections import Counter
 
 import pytest
 
@@ -394,6 +396,38 @@ def test_touches_of_write_zeroes_are_told_with_those_of_writes_and_apart(tmp_pat
         {"OPERATION": "write-zeroes", "REQUESTS": "3", "SIZE": "12.5 KiB", "MISALIGNED": "2", "TOUCHES": "3"}]
     assert "expected     5 partial touches, 3 of them by write-zeroes; " in shown
     assert "write-zeroes" not in alignctl("plan", "w512").stdout
+
+
+@pytest.mark.parametrize("physical, fixed", [(131072, True), (262144, True), (524288, False), (1048576, False)])
+@pytest.mark.parametrize("offset", [0, 3584])
+def test_touches_of_large_blocks_are_those_of_each_sector_and_modes_have_figures_where_they_fix_them(
+        tmp_path, physical, fixed, offset):
+    chance = random.Random(physical + offset)
+    writes = [(chance.choice([chance.randrange(1 << 16), 256 * chance.randrange(256)]),
+               chance.choice([1, 8, 256, 511, 512, 513, 2048, 4097])) for _ in range(200)]
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{start},{length}\n" for start, length in writes))
+    sectors, touches, ever = physical // 512, 0, set()
+    for start, length in writes:
+        covered = Counter((sector - offset // 512) // sectors for sector in range(start, start + length))
+        touches += sum(n < sectors for n in covered.values())
+        ever |= set(covered)
+    result = plan(trace, "--physical", physical, "--offset", offset, "--size", "1G")
+    assert (result["touches_expected"], result["distinct_blocks"]) == (touches, len(ever))
+    assert result["modes"]["report"]["touches_left"] == touches and len(result["touches_if_moved"]) == sectors
+    # The first block begins before the device.
+    edge = sum(start < offset // 512 for start, _ in writes)
+    for mode in ("pad", "coalesce"):
+        figures = result["modes"][mode]
+        assert (figures is not None) == fixed
+        assert not fixed or figures["touches_left"] == edge and \
+            figures["rmw_host"] + figures["rmw_avoided"] == touches - edge
+    assert fixed or result["recommendation"]["remedy"] in ("nothing", "move")
+    shown = alignctl("plan", trace, "--physical", physical, "--offset", offset, "--size", "1G").stdout
+    assert ("pad and coalesce fix blocks of at most 262144 bytes" in shown) != fixed
+    moves = {int(row["SECTORS"]): int(row["TOUCHES"]) for row in tables(shown, "SECTORS")}
+    assert moves == {at: now for at, (now, before) in enumerate(zip(result["touches_if_moved"],
+                                                                    [None, *result["touches_if_moved"]])) if now != before}
 
 
 def test_memory_does_not_grow_with_a_trace(tmp_path):

@@ -598,7 +598,7 @@ def test_attach_without_the_module_says_why_and_the_way_out(loop, tmp_path, says
 
 
 def test_attach_checks_the_geometry_before_anything_else(loop):
-    for arguments, words in [(["--physical", "5000"], "power of two"), (["--physical", "128K"], "65536"),
+    for arguments, words in [(["--physical", "5000"], "power of two"), (["--physical", "2M"], "1048576"),
                              (["--physical", "4K", "--offset", "4096"], "less than physical_block_size"),
                              (["--physical", "4K", "--offset", "100"], "multiple of the logical block size")]:
         failed = alignctl("attach", loop, *arguments)
