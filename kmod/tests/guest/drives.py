@@ -11,6 +11,8 @@ DRIVES = {
     # Large enough for a file system of a gigabyte; memory is allocated on writes.
     "p4096": Server(size="1G"),
     "p16384": Server(physical=16384),
+    "p262144": Server(physical=262144, alignment=3584),
+    "p1048576": Server(physical=1048576, alignment=3584),
     # QEMU cannot present the offset to the guest; the tests pass it in the table line.
     "offset3584": Server(alignment=3584),
     "claims512": Server(size="1G", presented={"physical": 512}),

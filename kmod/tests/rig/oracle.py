@@ -64,7 +64,7 @@ class Oracle:
         if not partial:
             return 0
         count["writes_misaligned"] += 1
-        self.phase[parts[0][2] // self.logical] += 1
+        self.phase[parts[0][2] // max(self.logical, self.physical // PHASE_BINS)] += 1
         if len(parts) == 1:
             count["writes_sub_block"] += 1
         elif len(partial) == 2:

@@ -31,6 +31,8 @@ FAULTS = {
     "read-not-pinned": [("target.c", "return overlay_map_read(io);", "return DM_MAPIO_REMAPPED;")],
     "pin-not-kept": [("overlay.c", "bitmap_copy(pin->held_map, block_for_reads(block),\n\t\t\t    block_sectors(block));",
                       "bitmap_fill(pin->held_map, block_sectors(block));")],
+    "maps-of-64-kib": [("align.h", "return BITS_TO_LONGS(align_block_sectors(&at->geometry));",
+                        "return BITS_TO_LONGS(min_t(u32, align_block_sectors(&at->geometry), 128));")],
     "read-into-held": [("run.c", "return block->held || smp_load_acquire", "return smp_load_acquire")],
     "merge-overwrites-kept": [("buffer.c", "for_each_clear_bit(sector, kept, align_block_sectors(&at->geometry)) {",
                                "for (sector = 0; sector < align_block_sectors(&at->geometry); sector++) {")],
