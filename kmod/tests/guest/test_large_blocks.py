@@ -99,7 +99,8 @@ def test_blocks_of_1_mib_are_counted_and_not_fixed(rig):
         drive.reset()
         play(upper, oracle, choose, 200, 1048576)
         ledger = device.balanced()
-        assert sum(touches_at(drive)) == ledger["rmw_drive_report"] == ledger["rmw_expected"] == oracle.counters["rmw_expected"] > 100
+        assert ledger["rmw_expected"] == oracle.counters["rmw_expected"] > 100
+        assert sum(touches_at(drive)) == ledger["rmw_drive_report"] == ledger["rmw_expected"]
         assert device.histogram("phase") == oracle.phase and sum(count > 0 for count in oracle.phase) > 20
         assert device.attribute("target0_physical_block_size") == "1048576"
         for mode in ("pad", "coalesce"):

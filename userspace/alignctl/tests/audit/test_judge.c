@@ -891,7 +891,7 @@ static void ledgers(void)
 	layer = above(STACK_ALIGN, 0);
 	layer->ledger = calloc(1, sizeof(*layer->ledger));
 	*layer->ledger = (struct cause_ledger) {
-		.report = true, .logical = 512, .writes = 1000,
+		.report = true, .bin_bytes = 512, .writes = 1000,
 		.misaligned = 900, .touches = 1800, .drive = 1800, .phase = { [1] = 900 },
 	};
 	layer = above(STACK_DM, 3584);
