@@ -36,7 +36,7 @@ REFUSED_LINES = [
     ("2 hold_ms 600001", "hold_ms"),
     ("2 hold_ms soon", "hold_ms"),
     ("2 physical_block_size 1000", "physical_block_size"),
-    ("2 physical_block_size 131072", "physical_block_size"),
+    ("2 physical_block_size 2097152", "physical_block_size"),
     ("2 physical_block_size 256", "physical_block_size"),
     ("4 physical_block_size 4096 alignment_offset 4096", "alignment_offset"),
     ("4 physical_block_size 4096 alignment_offset 100", "alignment_offset"),

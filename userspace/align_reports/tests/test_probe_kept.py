@@ -146,7 +146,7 @@ def test_the_offset_of_a_partition_is_told_of_its_disk(machine):
     assert document["offset"] == (63 * 512 + 512) % 4096 == 0 and document["size_bytes"] == 8192 * 512
 
 
-@pytest.mark.parametrize("size, user, why", [(131072, 0, "at most 65536 bytes"), (4096, 1000, "only root")])
+@pytest.mark.parametrize("size, user, why", [(2097152, 0, "at most 1048576 bytes"), (4096, 1000, "only root")])
 def test_what_cannot_be_used_or_was_not_found_by_root_is_not_kept(machine, monkeypatch, size, user, why):
     machine.write(machine.disk, wwid="w")
     monkeypatch.setattr(os, "geteuid", lambda: user)

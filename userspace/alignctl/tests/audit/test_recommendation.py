@@ -122,13 +122,13 @@ def test_a_log_block_that_is_rewritten_and_flushed_is_spared_its_reads(tmp_path)
     assert "no mode" not in cause["not_in_place"]
 
 
-def test_blocks_that_the_target_does_not_mend_have_no_forecast(tmp_path):
+def test_nothing_is_recommended_for_blocks_that_the_target_does_not_mend(tmp_path):
     trace = write_trace(tmp_path / "t.csv", [("write", SECTOR, SECTOR, "dbwr", "")] * 200, 0)
     machine = Machine(tmp_path)
-    machine.disk("sda", (8, 0), physical=1 << 17)
+    machine.disk("sda", (8, 0), physical=1 << 19)
     faults, notes, _ = machine.check("sda", "--recording", trace)
     cause = {**faults.get("sda", {}), **notes.get("sda", {})}["cause"]
-    assert cause["recommendation"] is None
+    assert cause["recommendation"] == {"gain_percent": 0.0, "left": 200, "remedy": "nothing"}
 
 
 def test_a_recording_of_several_disks_is_read_for_the_one_that_is_named(tmp_path):
