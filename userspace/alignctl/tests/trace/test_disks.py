@@ -114,10 +114,14 @@ def test_check_counts_by_the_blocks_of_the_audited_device(trace, rows, tmp_path)
     environment = {**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)}
     expect_list(alignctl("check", "sda", "--recording", trace, env=environment), rows, BLOCK, SECTOR)
     expect_list(alignctl("check", "sdb", "--recording", trace, env=environment), rows, 1 << 17, 0)
-    # of blocks that no align device has
-    machine.disk("sdc", (8, 32), bytes_=64 * MIB, physical=1 << 21)
+    # boundaries that no align device has; the disks are told apart nevertheless
+    machine.disk("sdc", (8, 32), bytes_=64 * MIB, offset=100)
     failed = alignctl("check", "sdc", "--recording", trace, env=environment)
-    assert failed.returncode == USAGE and "the first boundary of its blocks is not known" in failed.stderr
+    assert failed.returncode == USAGE
+    assert "touches are not known: alignment_offset must be a multiple of the logical block size\n" in failed.stderr
+    found = tables(failed.stderr, "DISK")
+    assert [(row["DISK"], int(row["WRITES"])) for row in found] == sorted((row[0], row[1]) for row in counted(rows))
+    assert {row["TOUCHES"] for row in found} == {"-"}
 
 
 def test_a_disk_that_the_trace_does_not_have_is_answered_with_those_that_it_has(trace, rows, tmp_path):
