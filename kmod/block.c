@@ -15,10 +15,14 @@
  * DOC: Allocation
  *
  * A block is its content and its state, allocated without waiting and without
- * touching emergency reserves, one page at a time. If that fails, or max_blocks
- * blocks are in use, or the ceiling of all targets is reached, the oldest cached
- * block is evicted; if there is none, the touch goes down unmodified, and held
- * blocks are written to make room for the next one. The last piece of a remainder
+ * touching emergency reserves, one page at a time, for each touch before a lock is
+ * taken: with interrupts off, the page allocator may refill its own lists. Most
+ * touches find their block in memory. What one did not need waits for the next
+ * one, in one of eight places, until nothing is cached, and is not among
+ * max_blocks. If there is no memory, or max_blocks blocks are in use, or the
+ * ceiling of all targets is reached, the oldest cached block is evicted; if there
+ * is none, the touch goes down unmodified, and held blocks are written to make
+ * room for the next one. The last piece of a remainder
  * lies in the per-bio data; the pieces before it come from a mempool whose
  * elements return without new I/O.
  */
@@ -71,7 +75,10 @@ void blocks_give_place(struct align_target *at)
 
 static void block_free(struct align_block *block)
 {
-	buffer_free(block->single.at, block->vecs);
+	struct align_target *at = block->single.at;
+
+	block_charge(at, -block_bytes(block));
+	buffer_free(at, block->vecs);
 	kfree(block);
 }
 
@@ -80,7 +87,6 @@ void block_release(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 
-	block_charge(at, -block_bytes(block));
 	block_free(block);
 	blocks_give_place(at);
 }
@@ -95,49 +101,65 @@ struct align_block *block_alloc(struct align_target *at)
 	block->single.at = at;
 	block->vecs = (struct bio_vec *)(block->maps +
 					 BLOCK_MAPS * block_map_longs(at));
-	if (buffer_alloc(at, block->vecs, BUFFER_GFP))
-		return block;
-	kfree(block);
-	return NULL;
+	if (!buffer_alloc(at, block->vecs, BUFFER_GFP)) {
+		kfree(block);
+		return NULL;
+	}
+	block_charge(at, block_bytes(block));
+	return block;
+}
+
+/*
+ * Blocks that wait for touches
+ * ----------------------------
+ * A place of blocks->fresh changes by xchg() alone, without a lock, in any context; so
+ * what is in it is one thread's from then on. What touch->fresh names is the submitter's,
+ * under the locks of its shards block_new()'s, and what is left there the submitter's
+ * again, which takes it out before the locks are released: the write may end then.
+ */
+
+static struct align_block **fresh_place(struct align_target *at, u64 number)
+{
+	return &at->engine.blocks.fresh[number % ALIGN_FRESH_BLOCKS];
 }
 
 /**
- * touch_prepare - see to it that a block can be made for a touch
- * @touch: the touch
+ * blocks_get_fresh - allocate a block for a touch, before a lock is taken
+ * @at: the target
+ * @number: number of the block that the touch is of
  *
- * Called without a lock: the allocator may refill its own lists page by page, which
- * takes as long as hundreds of blocks. Most touches find their block in memory, so a
- * block that was not needed is left for the next touch.
+ * Return: a block for touch->fresh, or NULL without memory.
  */
-void touch_prepare(struct align_touch *touch)
+struct align_block *blocks_get_fresh(struct align_target *at, u64 number)
 {
-	struct align_blocks *blocks = &touch->io->at->engine.blocks;
-	unsigned int i = touch->part.block % ALIGN_FRESH_BLOCKS;
+	struct align_block **fresh = fresh_place(at, number);
+	struct align_block *block = NULL;
 
-	touch->fresh = READ_ONCE(blocks->fresh[i]) ?
-		       xchg(&blocks->fresh[i], NULL) : NULL;
-	if (!touch->fresh)
-		touch->fresh = block_alloc(touch->io->at);
+	if (READ_ONCE(*fresh))
+		block = xchg(fresh, NULL);
+	return block ? block : block_alloc(at);
 }
 
 /**
  * blocks_put_fresh - leave a block that was not needed for the next touch
  * @at: the target
- * @part: the sectors of the touch, which touch_prepare() has seen
- * @block: its block; NULL if that was needed
+ * @number: as for blocks_get_fresh()
+ * @block: what that returned; NULL if it was needed
  */
-void blocks_put_fresh(struct align_target *at, const struct align_part *part,
+void blocks_put_fresh(struct align_target *at, u64 number,
 		      struct align_block *block)
 {
-	unsigned int i = part->block % ALIGN_FRESH_BLOCKS;
-
 	if (!block)
 		return;
-	block = xchg(&at->engine.blocks.fresh[i], block);
+	block = xchg(fresh_place(at, number), block);
 	if (block)
 		block_free(block);
+	/* It goes when nothing is cached. */
+	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.expire,
+			   msecs_to_jiffies(ALIGN_CACHED_MS));
 }
 
+/* Free the blocks that wait for touches; others may come. */
 static void blocks_free_fresh(struct align_blocks *blocks)
 {
 	unsigned int i;
@@ -156,7 +178,6 @@ static void blocks_free_fresh(struct align_blocks *blocks)
  */
 struct align_block *block_new(struct align_touch *touch, u64 number)
 {
-	struct align_target *at = touch->io->at;
 	struct align_block *block = touch->fresh;
 
 	touch->fresh = NULL;
@@ -170,7 +191,6 @@ struct align_block *block_new(struct align_touch *touch, u64 number)
 	block->single.nr = 1;
 	block->single.vecs = block->vecs;
 	INIT_LIST_HEAD(&block->single.blocks);
-	block_charge(at, block_bytes(block));
 	return block;
 }
 
@@ -486,6 +506,8 @@ static void blocks_expire(struct work_struct *work)
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
 		left = min(left, shard_expire(&engine->blocks.shard[i]));
+	if (left == MAX_JIFFY_OFFSET)
+		blocks_free_fresh(&engine->blocks);
 	/* A block that became cached meanwhile has queued the work, for later. */
 	if (left < MAX_JIFFY_OFFSET)
 		mod_delayed_work(engine->jobs.wq, &engine->blocks.expire,
@@ -531,6 +553,7 @@ unsigned int blocks_give_back(struct align_target *at, unsigned int most)
 {
 	unsigned int i, nr = 0;
 
+	blocks_free_fresh(&at->engine.blocks);
 	for (i = 0; i < ALIGN_SHARDS && nr < most; i++)
 		nr += shard_give_back(&at->engine.blocks.shard[i], most - nr);
 	return nr;
@@ -603,7 +626,7 @@ static u64 shard_evict_held(struct align_shard *shard, u64 from)
  * blocks_evict - evict all cached blocks, and what is cached of held ones
  * @at: the target
  *
- * Areas without blocks are quiet at once, and no block waits for a touch.
+ * Areas without blocks are quiet at once, and the blocks that wait for touches go.
  */
 void blocks_evict(struct align_target *at)
 {

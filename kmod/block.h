@@ -20,8 +20,8 @@ int engine_init(struct align_target *at, unsigned int max);
 void engine_exit(struct align_target *at);
 
 /* block.c */
-void touch_prepare(struct align_touch *touch);
-void blocks_put_fresh(struct align_target *at, const struct align_part *part,
+struct align_block *blocks_get_fresh(struct align_target *at, u64 number);
+void blocks_put_fresh(struct align_target *at, u64 number,
 		      struct align_block *block);
 void blocks_evict(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);

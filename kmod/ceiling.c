@@ -20,9 +20,8 @@
  *
  * Where the parts become smaller, because the parameter is changed or a target comes,
  * blocks above them stay until they end by themselves, as above max_blocks, and each one
- * that ends makes the excess smaller. All is
- * counted by atomics; a target within its own part, or without a ceiling, touches none
- * of other targets.
+ * that ends makes the excess smaller. All is counted by atomics; a target within its own
+ * part, or without a ceiling, touches none of other targets.
  */
 #include <linux/bug.h>
 #include <linux/jiffies.h>

@@ -51,7 +51,7 @@ static inline struct ceiling_parts ceiling_divide(u64 max, unsigned int targets)
 
 /**
  * ceiling_is_near - decide whether room has to be made in the common part
- * @bytes: what blocks have of it
+ * @bytes: memory of blocks in the common part
  * @common: its size
  *
  * Return: whether it is full to more than seven eighths.
@@ -63,7 +63,7 @@ static inline bool ceiling_is_near(u64 bytes, u64 common)
 
 /**
  * ceiling_excess - how much has to go from the common part, to make room in it
- * @bytes: what blocks have of it
+ * @bytes: memory of blocks in the common part
  * @common: its size
  *
  * Return: bytes, 0 when it is full to three quarters or less.

@@ -69,6 +69,22 @@ static inline __u64 align_cut_zeroes(const struct align_geometry *g,
 }
 
 /**
+ * align_into_granule - how far a sector lies behind the last border of granules
+ * @sector: a sector of the disk
+ * @granule: sectors of a granule, not 0
+ * @alignment: sectors from the start of the disk to a border
+ *
+ * The same borders as those of bio_split_discard() in block/blk-merge.c.
+ *
+ * Return: sectors, less than @granule.
+ */
+static inline __u32 align_into_granule(__u64 sector, __u32 granule,
+				       __u32 alignment)
+{
+	return align_mod(sector + granule - alignment % granule, granule);
+}
+
+/**
  * align_zeroes_limit - the limit for write-zeroes to advertise
  * @g: the blocks
  * @max: the limit of the device below, sectors

@@ -73,6 +73,29 @@ sector_t piece_cut(const struct align_io *io, sector_t sector,
 }
 
 /**
+ * align_discard_granule - find the granule that the device below discards as a whole
+ * @at: the target
+ * @sector: a sector of the device below
+ * @into: receives how far the sector lies behind the granule's first
+ *
+ * The block layer counts granules from the start of the disk (bio_split_discard()).
+ *
+ * Return: sectors of a granule, of which it may discard all or none; 0: any.
+ */
+u32 align_discard_granule(const struct align_target *at, u64 sector, u32 *into)
+{
+	struct block_device *bdev = at->dev->bdev;
+	const struct queue_limits *q = &bdev_get_queue(bdev)->limits;
+	u32 granule = q->discard_granularity >> SECTOR_SHIFT;
+
+	*into = 0;
+	if (granule)
+		*into = align_into_granule(sector + get_start_sect(bdev), granule,
+					   q->discard_alignment >> SECTOR_SHIFT);
+	return granule;
+}
+
+/**
  * run_max_blocks - how many blocks go together as one request
  * @at: the target
  * @number: the first of them

@@ -11,6 +11,7 @@ sector_t piece_fit(const struct align_io *io, sector_t sector,
 		   struct bvec_iter from, unsigned int blocks);
 sector_t piece_cut(const struct align_io *io, sector_t sector,
 		   struct bvec_iter from);
+u32 align_discard_granule(const struct align_target *at, u64 sector, u32 *into);
 unsigned int run_max_blocks(const struct align_target *at, u64 number);
 
 #endif

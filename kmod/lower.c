@@ -69,30 +69,6 @@ sector_t lower_fit(const struct align_io *io, const struct align_limits *lim,
 }
 
 /**
- * align_discard_granule - find the granule that the device below discards as a whole
- * @at: the target
- * @sector: a sector of the device below
- * @into: receives how far the sector lies behind the granule's first
- *
- * The block layer counts granules from the start of the disk (bio_split_discard()).
- *
- * Return: sectors of a granule, of which it may discard all or none; 0: any.
- */
-u32 align_discard_granule(const struct align_target *at, u64 sector, u32 *into)
-{
-	struct block_device *bdev = at->dev->bdev;
-	const struct queue_limits *q = &bdev_get_queue(bdev)->limits;
-	u32 granule = q->discard_granularity >> SECTOR_SHIFT;
-
-	*into = 0;
-	if (granule)
-		*into = align_mod(sector + get_start_sect(bdev) + granule -
-				  (q->discard_alignment >> SECTOR_SHIFT) %
-				  granule, granule);
-	return granule;
-}
-
-/**
  * align_over_limits - whether the device below would split a write
  * @io: the write, of which nothing has been sent
  */

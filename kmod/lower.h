@@ -8,7 +8,6 @@
 #include "align.h"
 
 void align_get_limits(const struct align_target *at, struct align_limits *lim);
-u32 align_discard_granule(const struct align_target *at, u64 sector, u32 *into);
 sector_t lower_fit(const struct align_io *io, const struct align_limits *lim,
 		   struct bvec_iter from, u32 max, u32 segments);
 bool align_over_limits(struct align_io *io);

@@ -86,8 +86,8 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "fit.h"
 #include "hold.h"
-#include "lower.h"
 #include "parts.h"
 
 /*
@@ -322,6 +322,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	}
 	block = block_new(touch, number);
 	if (!block && block_evict(shard)) {
+		/* In the memory that this has freed. */
 		touch->fresh = block_alloc(at);
 		block = block_new(touch, number);
 	}

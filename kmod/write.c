@@ -505,7 +505,7 @@ int align_engine_map(struct align_io *io)
 		touch->iter = io_iter_at(io, sector, touch->part.count);
 		touch->fresh = NULL;
 		if (touch->how == RMW_HOW_NR)
-			touch_prepare(touch);
+			touch->fresh = blocks_get_fresh(at, touch->part.block);
 	}
 
 	/* Used after the write may have ended. */
@@ -578,7 +578,7 @@ int align_engine_map(struct align_io *io)
 		fresh[i] = w->touch[i].fresh;
 	span_unlock(at, &span, flags);
 	for (i = 0; i < split.nr_touches; i++)
-		blocks_put_fresh(at, &split.touch[i], fresh[i]);
+		blocks_put_fresh(at, split.touch[i].block, fresh[i]);
 
 	/*
 	 * If the remainder has to wait, it may go down and end at any time from

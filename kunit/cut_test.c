@@ -481,7 +481,34 @@ static void cuts_no_zeroes_that_are_not_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, align_zeroes_limit(&g, 0), 0);
 }
 
+/* Borders lie at an alignment, and from there every granule, to both sides. */
+static void granules_begin_at_the_alignment(struct kunit *test)
+{
+	static const u32 granules[] = { 1, 3, 8, 24, 4096 };
+	unsigned int i, alignment, sector;
+
+	for (i = 0; i < ARRAY_SIZE(granules); i++) {
+		u32 granule = granules[i];
+
+		for (alignment = 0; alignment < 50; alignment += 7) {
+			/* Counted up from a border before the first sector. */
+			u32 into = (granule - alignment % granule) % granule;
+
+			for (sector = 0; sector < 100; sector++) {
+				KUNIT_ASSERT_EQ(test, into,
+						align_into_granule(sector, granule,
+								   alignment));
+				into = into + 1 < granule ? into + 1 : 0;
+			}
+		}
+	}
+	/* Worked out by hand: 2^40 is 6 behind a multiple of 10, and 3 behind 13 more of them. */
+	KUNIT_EXPECT_EQ(test, align_into_granule(1ULL << 40, 10, 0), 6U);
+	KUNIT_EXPECT_EQ(test, align_into_granule(1ULL << 40, 10, 13), 3U);
+}
+
 static struct kunit_case cut_cases[] = {
+	KUNIT_CASE(granules_begin_at_the_alignment),
 	KUNIT_CASE_PARAM(block_fits_in_one_request, fits_gen_params),
 	KUNIT_CASE_PARAM(cuts_at_last_boundary_that_fits, blocks_gen_params),
 	KUNIT_CASE(cuts_only_what_does_not_fit),

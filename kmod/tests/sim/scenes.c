@@ -1338,7 +1338,8 @@ static const struct {
 	{ "many wait", scene_many_wait }, { "polled", scene_polled },
 	{ "withdrawn", scene_withdrawn }, { "patched", scene_patched },
 	{ "two regions", scene_two_regions }, { "cut", scene_cut },
-	{ "files", scene_files }, { "lost files", scene_lost_files },
+	{ "long run", scene_long_run }, { "files", scene_files },
+	{ "lost files", scene_lost_files }, { "fresh", scene_fresh },
 	{ "given back", scene_given_back }, { "lowered", scene_lowered },
 	{ "relieved", scene_relieved }, { "ceiling", scene_ceiling },
 }, last_scenes[] = {

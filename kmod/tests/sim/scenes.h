@@ -14,6 +14,7 @@ void scene_lost_files(void);
 /* Scenes of scenes_memory.c. */
 void scene_ceiling(void);
 void scene_given_back(void);
+void scene_fresh(void);
 void scene_lowered(void);
 void scene_relieved(void);
 
@@ -45,6 +46,7 @@ void scene_two_regions(void);
 /* scenes_batches.c */
 void scene_batches(void);
 void scene_cut(void);
+void scene_long_run(void);
 void scene_patched(void);
 void scene_zeroes(void);
 

@@ -80,6 +80,7 @@ void scene_cut(void)
 	must_see_no(3);
 	/* Discards go between granules; what they give up is written before. */
 	queue->limits.discard_granularity = 24 * stage.block * SECTOR_SIZE;
+	queue->limits.discard_alignment = 5 * stage.block * SECTOR_SIZE;
 	hold_row(nr);
 	waits = COUNT(waits);
 	stage_leave_open(stage_at(4), nr * stage.block);
@@ -88,10 +89,28 @@ void scene_cut(void)
 	MUST(COUNT(waits) - waits, 1);
 	for (i = 0; drive_seen(i); i++)
 		if (drive_seen(i)->op == REQ_OP_DISCARD)
-			MUST(drive_seen(i)->sector % (24 * stage.block) == 0 ||
+			MUST((drive_seen(i)->sector + 19 * stage.block) %
+			     (24 * stage.block) == 0 ||
 			     drive_seen(i)->sector == stage.start + stage_at(4),
 			     true);
 	queue->limits.discard_granularity = 0;
+	queue->limits.discard_alignment = 0;
+	stage_close();
+}
+
+/* A run of more blocks than one lock is held over ends in a worker. */
+void scene_long_run(void)
+{
+	unsigned int nr = 100;
+
+	if (stage.block > 8)
+		return;
+	stage_open(2, 400, 256);
+	hold_row(nr);
+	shim_most_resolved = 0;
+	stage_flush();
+	must_have_seen(REQ_OP_WRITE, stage_at(4), nr * stage.block);
+	MUST_LIE(shim_most_resolved, 0, BLOCKS_BATCH);
 	stage_close();
 }
 

@@ -48,6 +48,29 @@ void scene_given_back(void)
 	stage_close();
 }
 
+/* Blocks are allocated before a lock is taken, and those that are not needed go. */
+void scene_fresh(void)
+{
+	unsigned int i;
+
+	stage_open(1, 400, 64);
+	shim_nr_locked = 0;
+	for (i = 0; i < 20; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	MUST(COUNT(rmw_host), 20);
+	for (i = 0; i < 20; i++)
+		act_write(stage_at(4 + 2 * i), 1);
+	MUST(COUNT(rmw_avoided_known), 20);
+	MUST(shim_nr_locked, 0);
+	/* Each of these found its block in memory. */
+	MUST_LIE(atomic64_read(&stage.at->engine.blocks.bytes),
+		 21 * stage.plan->physical, 40 * stage.plan->physical);
+	stage_rest_ms(1200);
+	MUST(blocks_of(stage.at), 0);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 0);
+	stage_close();
+}
+
 /* Have requests go to another device from now on. */
 static void enter(struct mapped_device *md)
 {

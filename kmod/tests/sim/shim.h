@@ -100,6 +100,12 @@ void world_lost(dev_t dev, u64 block);
  */
 void world_target_ended(struct bio *bio);
 
+/* The most events align_rmw that one hard interrupt has sent in a row. */
+extern unsigned int shim_most_resolved;
+
+/* Buffers of blocks that were allocated with a spin lock held. */
+extern unsigned int shim_nr_locked;
+
 /* Whether a bio is what device-mapper made of one from above. */
 bool shim_is_clone(const struct bio *bio);
 

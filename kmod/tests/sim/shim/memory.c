@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Memory of the simulated kernel, and its lack. */
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -10,6 +11,7 @@
 
 struct shim_faults shim_faults;
 unsigned int shim_nr_allocations;
+unsigned int shim_nr_locked;
 const atomic64_t *shim_watched;
 s64 shim_watched_most;
 void shim_watch(s64 now)
@@ -41,6 +43,9 @@ void *kmalloc(size_t bytes, gfp_t gfp)
 
 	if (is_refused(gfp))
 		return NULL;
+	/* The buffer of a small block is a power of two, and little else is. */
+	shim_nr_locked += current->nr_held && bytes >= 1024 &&
+			  !(bytes & (bytes - 1));
 	/* A power of two is aligned to itself, what is large to a cache line. */
 	memory = machine_alloc(bytes, !(bytes & (bytes - 1)) ? bytes :
 				      bytes < 64 ? 16 : 64);
@@ -68,6 +73,7 @@ struct page *alloc_pages(gfp_t gfp, unsigned int order)
 {
 	if (is_refused(gfp))
 		return NULL;
+	shim_nr_locked += !!current->nr_held;
 	return machine_alloc(PAGE_SIZE << order, PAGE_SIZE);
 }
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include <linux/kernel.h>
+#include <linux/sched.h>
 
 #include "mode.h"
 #include "trace.h"
@@ -18,6 +19,7 @@ int vsnprintf(char *buffer, size_t size, const char *format, va_list list);
 unsigned int shim_nr_logged;
 static char logged[LOGGED][LOGGED_BYTES];
 struct shim_traced shim_traced[SHIM_DEVICES];
+unsigned int shim_most_resolved;
 
 int kstrtoull(const char *text, unsigned int base, unsigned long long *number)
 {
@@ -98,12 +100,25 @@ void trace_align_write(dev_t dev, sector_t sector, unsigned int sectors,
 		    0);
 }
 
+/* Count the events of this interrupt; those of others may come between. */
+static void count_resolved(void)
+{
+	static unsigned int interrupt, nr;
+
+	if (current->id != interrupt)
+		nr = 0;
+	interrupt = current->id;
+	shim_most_resolved = max(shim_most_resolved, ++nr);
+}
+
 void trace_align_rmw(dev_t dev, u64 block, unsigned int how,
 		     unsigned int touches, u64 ns)
 {
 	if (how >= RMW_HOW_NR)
 		machine_fail("a touch is traced as resolved in way %u", how);
 	shim_traced[dev % SHIM_DEVICES].how[how] += touches;
+	if (current->context == CONTEXT_HARDIRQ)
+		count_resolved();
 	if (how == RMW_LOST)
 		world_lost(dev, block);
 	machine_say(STORY_RESOLVED, block, touches, how, 0);
