@@ -81,11 +81,26 @@ static int watch_end_io(struct dm_target *ti, struct bio *bio,
 	return ret;
 }
 
-/* Write a whole block, and count the lines. */
+static void watch(void)
+{
+	watched.real = stage.at->ti->type;
+	watched.type = *watched.real;
+	watched.type.map = watch_map;
+	watched.type.end_io = watch_end_io;
+	stage.at->ti->type = &watched.type;
+}
+
+/*
+ * Write a whole block, and count the lines. What came before has to be at rest: what
+ * its worker or timer writes meanwhile would count, too.
+ */
 static unsigned int lines_of_write(unsigned int nr)
 {
+	stage_rest_us(AT_ONCE_US);
 	lines_forget();
+	watch();
 	act_write(stage_at(nr), stage.block);
+	stage.at->ti->type = watched.real;
 	return lines_nr();
 }
 
@@ -97,15 +112,6 @@ static bool has_ranges(void)
 		if (stage.at->engine.blocks.shard[i].ranges.rb_root.rb_node)
 			return true;
 	return false;
-}
-
-static void watch(void)
-{
-	watched.real = stage.at->ti->type;
-	watched.type = *watched.real;
-	watched.type.map = watch_map;
-	watched.type.end_io = watch_end_io;
-	stage.at->ti->type = &watched.type;
 }
 
 /*
@@ -125,15 +131,11 @@ void scene_lines(void)
 		MUST(has_ranges(), false);
 		stage_waits(0);
 		MUST(act_wait(act), BLK_STS_OK);
-		if (lines_seen()) {
-			watch();
+		if (lines_seen())
 			MUST(lines_of_write(6), 0);
-		}
 		act_write(stage_at(4) + 1, 1);
-		if (lines_seen()) {
+		if (lines_seen())
 			MUST_LIE(lines_of_write(6), !!mode, mode ? MOST_BUSY : 0);
-			stage.at->ti->type = watched.real;
-		}
 		stage_close();
 	}
 }
