@@ -30,6 +30,8 @@ struct align_node;
  * @start: first sector of the range on it
  * @geometry: where physical blocks lie; never changes
  * @offset_unknown: the kernel says misaligned and no alignment_offset is given
+ * @lower_mask: sectors of a logical block of the device below, less one, if the target
+ *	offers smaller ones; else 0
  * @given: the arguments that the table line or a message has set, and that
  *	STATUSTYPE_TABLE shows
  * @suggested: io_min of a large-unit SSD, a better P than the drive's, or 0
@@ -56,11 +58,15 @@ struct align_target {
 	sector_t start;
 	struct align_geometry geometry;
 	bool offset_unknown;
+#ifdef CONFIG_DM_ALIGN_PAD
+	u32 lower_mask;
+#endif
 	struct {
 		bool mode;
 		bool physical;
 		bool offset;
 #ifdef CONFIG_DM_ALIGN_PAD
+		bool logical;
 		bool max_blocks;
 #endif
 #ifdef CONFIG_DM_ALIGN_COALESCE
@@ -96,10 +102,13 @@ struct align_target {
  * @cut: the touch ends write-zeroes that the block layer has cut, and the next
  *	part comes
  * @held: the touch was copied and acknowledged; it is resolved with its block
- * @list: entry in one of its block's lists, under the lock of the block's shard
+ * @starved: the touch has waited for memory: see starved.c
+ * @over: it was refused because very many ranges are in flight over its block
+ * @list: entry in one of its block's lists, under the lock of the block's shard, or in
+ *	blocks->starved
  * @io: the write
  * @iter: the bytes of @part in the write's bio; write-zeroes have none
- * @block: the block that serves the touch
+ * @block: the block that serves the touch, NULL before there is one
  * @fresh: a block for it if there is none, allocated before the lock is taken
  */
 struct align_touch {
@@ -109,6 +118,8 @@ struct align_touch {
 	bool late;
 	bool cut;
 	bool held;
+	bool starved;
+	bool over;
 	struct list_head list;
 	struct align_io *io;
 	struct bvec_iter iter;
@@ -228,9 +239,32 @@ struct align_flush {
 	struct align_waiter waiter;
 };
 
+#endif
+
+#ifdef CONFIG_DM_ALIGN_PAD
 /**
- * struct align_read - a read of a target that holds something
+ * struct align_read_end - an end of a read, inside a logical block of the device below
+ * @list: entry in a list of the bounce that serves it, or in bounces->starved
+ * @io: the read
+ * @start: first sector, on the device below
+ * @sectors: its length, at most the block's
+ */
+struct align_read_end {
+	struct list_head list;
+	struct align_io *io;
+	u64 start;
+	u32 sectors;
+};
+
+/**
+ * struct align_read - a read of a target that holds something, or offers smaller blocks
  * @iter: the bytes of the read in the bio
+ * @parts: parts that have not ended, one of them the submitter's own
+ * @status: first error of a part
+ * @end: the ends
+ * @start: first sector of what lies between them
+ * @sectors: its length
+ * @middle: the request for that
  * @nr_pins: number of held blocks that it covers
  * @pins: the pins of these blocks, struct align_pin one behind the other: @few_pins,
  *	or allocated
@@ -238,9 +272,17 @@ struct align_flush {
  */
 struct align_read {
 	struct bvec_iter iter;
+	atomic_t parts;
+	blk_status_t status;
+	struct align_read_end end[2];
+	u64 start;
+	u32 sectors;
+	struct bio middle;
+#ifdef CONFIG_DM_ALIGN_COALESCE
 	unsigned int nr_pins;
 	void *pins;
 	unsigned long few_pins[ALIGN_FEW_PINS * ALIGN_PIN_LONGS];
+#endif
 };
 #endif
 
@@ -250,7 +292,8 @@ struct align_read {
  * @bio: dm's clone; its iterator is never changed
  * @change: @bio may change data, and end_io has to account for it
  * @held_flush: @bio is a flush that had to wait for held blocks
- * @job: maps @bio after the gate, or sends the remainder or the flush
+ * @job: maps @bio after the gate, or sends the remainder, the flush or the middle of a
+ *	read
  * @write: if @change
  * @flush: if @held_flush
  * @read: of others
@@ -267,9 +310,11 @@ struct align_io {
 #endif
 	union {
 		struct align_write write;
+#ifdef CONFIG_DM_ALIGN_PAD
+		struct align_read read;
+#endif
 #ifdef CONFIG_DM_ALIGN_COALESCE
 		struct align_flush flush;
-		struct align_read read;
 #endif
 	};
 };
@@ -300,6 +345,14 @@ static inline bool touch_is_held(const struct align_touch *touch)
 	return false;
 #endif
 }
+
+#ifdef CONFIG_DM_ALIGN_PAD
+/* Whether a target offers logical blocks that are smaller than those of its device. */
+static inline bool align_offers_smaller(const struct align_target *at)
+{
+	return at->lower_mask;
+}
+#endif
 
 /* Tell whether a bio is write-zeroes, which have no data and no bvecs. */
 static inline bool align_io_is_zeroes(const struct align_io *io)

@@ -82,26 +82,43 @@ static void block_free(struct align_block *block)
 	kfree(block);
 }
 
+/* Put the reserve back where the next touch finds it. */
+static void block_put_reserve(struct align_block *block)
+{
+	struct align_blocks *blocks = &block->single.at->engine.blocks;
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	blocks->reserve = block;
+	blocks_feed(block->single.at);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}
+
 /* Free a block and release its slot. */
 void block_release(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 
+	if (block->reserved) {
+		block_put_reserve(block);
+		return;
+	}
 	block_free(block);
 	blocks_give_place(at);
+	blocks_feed(at);
 }
 
 /* Allocate a block, without a slot. Return: NULL without memory. */
-struct align_block *block_alloc(struct align_target *at)
+struct align_block *block_alloc(struct align_target *at, gfp_t gfp)
 {
-	struct align_block *block = kzalloc(block_own_bytes(at), BUFFER_GFP);
+	struct align_block *block = kzalloc(block_own_bytes(at), gfp);
 
 	if (!block)
 		return NULL;
 	block->single.at = at;
 	block->vecs = (struct bio_vec *)(block->maps +
 					 BLOCK_MAPS * block_map_longs(at));
-	if (!buffer_alloc(at, block->vecs, BUFFER_GFP)) {
+	if (!buffer_alloc(at, block->vecs, gfp)) {
 		kfree(block);
 		return NULL;
 	}
@@ -137,7 +154,7 @@ struct align_block *blocks_get_fresh(struct align_target *at, u64 number)
 
 	if (READ_ONCE(*fresh))
 		block = xchg(fresh, NULL);
-	return block ? block : block_alloc(at);
+	return block ? block : block_alloc(at, BUFFER_GFP);
 }
 
 /**
@@ -172,6 +189,19 @@ static void blocks_free_fresh(struct align_blocks *blocks)
 	}
 }
 
+/* Initialise a block that is zeroed, but for its memory and its target. */
+static void block_init(struct align_block *block, u64 number)
+{
+	block->number = number;
+	INIT_LIST_HEAD(&block->touches);
+	INIT_LIST_HEAD(&block->next);
+	INIT_LIST_HEAD(&block->list);
+	INIT_LIST_HEAD(&block->queue);
+	block->single.nr = 1;
+	block->single.vecs = block->vecs;
+	INIT_LIST_HEAD(&block->single.blocks);
+}
+
 /*
  * Make the block that was allocated for a touch one of a reserved slot. Return: NULL if
  * there was no memory. Lock held.
@@ -183,14 +213,30 @@ struct align_block *block_new(struct align_touch *touch, u64 number)
 	touch->fresh = NULL;
 	if (!block)
 		return NULL;
-	block->number = number;
-	INIT_LIST_HEAD(&block->touches);
-	INIT_LIST_HEAD(&block->next);
-	INIT_LIST_HEAD(&block->list);
-	INIT_LIST_HEAD(&block->queue);
-	block->single.nr = 1;
-	block->single.vecs = block->vecs;
-	INIT_LIST_HEAD(&block->single.blocks);
+	block_init(block, number);
+	return block;
+}
+
+/* Take the reserve, which has a slot of its own. Return: NULL if it is in use. */
+struct align_block *block_take_reserve(struct align_target *at, u64 number)
+{
+	struct align_blocks *blocks = &at->engine.blocks;
+	struct align_block *block;
+	struct bio_vec *vecs;
+	unsigned long flags;
+
+	spin_lock_irqsave(&blocks->lock, flags);
+	block = blocks->reserve;
+	blocks->reserve = NULL;
+	spin_unlock_irqrestore(&blocks->lock, flags);
+	if (!block)
+		return NULL;
+	vecs = block->vecs;
+	memset(block, 0, (void *)vecs - (void *)block);
+	block->vecs = vecs;
+	block->single.at = at;
+	block->reserved = true;
+	block_init(block, number);
 	return block;
 }
 
@@ -335,11 +381,11 @@ static bool shard_make_room(struct align_blocks *blocks,
 /*
  * Reserve a slot for a block of @shard. If none is free, evict a cached block of
  * this shard, or of one whose lock is free; or some, if others take their slots, or
- * there may be fewer blocks than there are. The locks of io->write.span are held.
+ * there may be fewer blocks than there are. The locks of @span are held.
  */
-bool blocks_make_room(struct align_io *io, struct align_shard *shard)
+bool blocks_make_room(struct align_target *at, const struct shard_span *span,
+		      struct align_shard *shard)
 {
-	struct align_target *at = io->at;
 	struct align_blocks *blocks = &at->engine.blocks;
 	unsigned int left = EVICT_BLOCKS;
 	unsigned int i;
@@ -349,7 +395,7 @@ bool blocks_make_room(struct align_io *io, struct align_shard *shard)
 		return true;
 	for (i = 0; i < ALIGN_SHARDS && left; i++) {
 		struct align_shard *other = &blocks->shard[i];
-		bool locked = shard_in_span(&io->write.span, i);
+		bool locked = shard_in_span(span, i);
 		bool taken;
 
 		/* Never waits, so the order of the shards does not matter. */
@@ -676,6 +722,13 @@ int blocks_init(struct align_target *at, unsigned int max)
 	blocks->area = kcalloc(ALIGN_AREAS, sizeof(*blocks->area), GFP_KERNEL);
 	if (!blocks->area)
 		return -ENOMEM;
+	if (align_offers_smaller(at)) {
+		blocks->reserve = block_alloc(at, GFP_KERNEL);
+		if (!blocks->reserve) {
+			kfree(blocks->area);
+			return -ENOMEM;
+		}
+	}
 	for (i = 0; i < ALIGN_SHARDS; i++) {
 		struct align_shard *shard = &blocks->shard[i];
 
@@ -695,6 +748,8 @@ int blocks_init(struct align_target *at, unsigned int max)
 	blocks->long_ranges = RB_ROOT_CACHED;
 	spin_lock_init(&blocks->lock);
 	INIT_LIST_HEAD(&blocks->passed);
+	INIT_LIST_HEAD(&blocks->starved);
+	INIT_LIST_HEAD(&blocks->crowded);
 	blocks->max = max;
 	quota_init(&blocks->quota,
 		   kmalloc_size_roundup(block_own_bytes(at)) +
@@ -714,5 +769,9 @@ void blocks_exit(struct align_target *at)
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
 	blocks_free_fresh(&at->engine.blocks);
 	ceiling_add_target(-1);
+	WARN_ON(!list_empty(&at->engine.blocks.starved) ||
+		!list_empty(&at->engine.blocks.crowded));
+	if (at->engine.blocks.reserve)
+		block_free(at->engine.blocks.reserve);
 	kfree(at->engine.blocks.area);
 }

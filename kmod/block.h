@@ -34,11 +34,16 @@ unsigned long blocks_nr_cached(const struct align_target *at);
 bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		       u64 last);
 enum touch_fate blocks_add_touch(struct align_touch *touch,
+				 const struct shard_span *span,
 				 struct list_head *started);
 bool blocks_add_range(struct align_io *io);
 void blocks_end_range(struct align_io *io, bool ok);
 void blocks_end_quiet(struct align_target *at, unsigned int index);
 void block_served(struct align_block *block, blk_status_t status);
+
+/* starved.c */
+void starved_add(struct align_touch *touch);
+void starved_feed(struct work_struct *work);
 
 /* start.c */
 void start_late(struct align_target *at, struct list_head *started);

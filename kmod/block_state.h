@@ -64,6 +64,7 @@ enum block_map {
  *	came
  * @was_valid: value of @valid when this turn began
  * @has_read: the pad read of this turn was sent, and has not failed
+ * @unread: the pad read of this turn has failed, and nothing was written
  * @late: a write of a stream ends in the block, and the next may complete it
  * @cut: the block layer cut write-zeroes in the block; their rest is sent next
  * @delayed: COLLECT: the block is in delay->blocks
@@ -73,6 +74,7 @@ enum block_map {
  * @over: WAIT: ranges are in flight over held touches
  * @failed: the write of the held touches failed
  * @gone: the block has left the tree, and only pins keep it
+ * @reserved: the block is the reserve, which serves one turn at a time
  * @pass_status: PASS: first error of a request
  * @blockers: WAIT: number of ranges that have to end first; the writes that are
  *	counted in its area are one of them while the block is in area->blocks
@@ -110,6 +112,7 @@ struct align_block {
 	bool valid;
 	bool was_valid;
 	bool has_read;
+	bool unread;
 	bool late;
 	bool cut;
 	bool next_late;
@@ -120,6 +123,7 @@ struct align_block {
 	bool over;
 	bool failed;
 	bool gone;
+	bool reserved;
 	bool held_data;
 	struct align_placement place;
 	u16 row;
@@ -203,6 +207,29 @@ static inline bool block_is_all_held(const struct align_block *block)
 	return bitmap_full(block_held_map(block), block_sectors(block));
 }
 
+/* Let touches that wait for memory try again, if there are some. */
+static inline void blocks_feed(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->engine.blocks;
+
+	if (!list_empty(&blocks->starved))
+		queue_work(at->engine.jobs.wq, &blocks->feed);
+}
+
+/* As blocks_feed(), where a range has ended. */
+static inline void blocks_feed_crowded(struct align_target *at)
+{
+	struct align_blocks *blocks = &at->engine.blocks;
+	unsigned long flags;
+
+	if (list_empty(&blocks->crowded))
+		return;
+	spin_lock_irqsave(&blocks->lock, flags);
+	list_splice_tail_init(&blocks->crowded, &blocks->starved);
+	blocks_feed(at);
+	spin_unlock_irqrestore(&blocks->lock, flags);
+}
+
 /* The first block of shard->resting or shard->failed, or NULL. Lock held. */
 static inline struct align_block *
 block_rests_first(const struct rb_root_cached *resting)
@@ -214,9 +241,11 @@ block_rests_first(const struct rb_root_cached *resting)
 int blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
 void blocks_calm_later(struct align_target *at);
-bool blocks_make_room(struct align_io *io, struct align_shard *shard);
-struct align_block *block_alloc(struct align_target *at);
+bool blocks_make_room(struct align_target *at, const struct shard_span *span,
+		      struct align_shard *shard);
+struct align_block *block_alloc(struct align_target *at, gfp_t gfp);
 struct align_block *block_new(struct align_touch *touch, u64 number);
+struct align_block *block_take_reserve(struct align_target *at, u64 number);
 void block_insert(struct align_block *block);
 void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
@@ -235,9 +264,12 @@ struct align_block *block_following(struct align_block *block);
  * touch goes down among them.
  */
 #define ORDER_RANGES	(BLOCKS_BATCH / 4)
+/* The same for a touch that may not go down, and is looked at alone. */
+#define STARVED_RANGES	(BLOCKS_BATCH / 2)
 
 /* order.c */
-unsigned int block_count_ranges(struct align_target *at, u64 number);
+unsigned int block_count_ranges(struct align_target *at, u64 number,
+				unsigned int most);
 void block_lets_pass(struct align_block *block);
 u64 range_last(struct align_target *at, const struct shard_span *span,
 	       u64 first, u64 last);

@@ -81,6 +81,37 @@ static void buffer_zero(const struct align_target *at, struct bio_vec *vecs,
 }
 
 /**
+ * buffer_copy - copy bytes of a bio to a buffer
+ * @at: the target
+ * @vecs: the buffer, which is the caller's
+ * @byte: where they go
+ * @bio: the bio
+ * @from: the bytes
+ */
+void buffer_copy(const struct align_target *at, struct bio_vec *vecs,
+		 unsigned int byte, struct bio *bio, struct bvec_iter from)
+{
+	unsigned int size = buffer_vec_size(at);
+	struct bvec_iter iter;
+	struct bio_vec bv;
+
+	__bio_for_each_segment(bv, bio, iter, from) {
+		void *data = bvec_kmap_local(&bv);
+		unsigned int done = 0;
+
+		while (done < bv.bv_len) {
+			unsigned int room = size - byte % size;
+			unsigned int n = min(room, bv.bv_len - done);
+
+			memcpy(buffer_at(at, vecs, byte), data + done, n);
+			done += n;
+			byte += n;
+		}
+		kunmap_local(data);
+	}
+}
+
+/**
  * buffer_copy_touch - copy the bytes of a touch, or its zeroes, to a buffer
  * @at: the target
  * @vecs: the buffer, which is the caller's
@@ -90,28 +121,11 @@ void buffer_copy_touch(const struct align_target *at, struct bio_vec *vecs,
 		       const struct align_touch *touch)
 {
 	unsigned int byte = touch->part.first << SECTOR_SHIFT;
-	unsigned int size = buffer_vec_size(at);
-	struct bvec_iter iter;
-	struct bio_vec from;
 
-	if (align_io_is_zeroes(touch->io)) {
+	if (align_io_is_zeroes(touch->io))
 		buffer_zero(at, vecs, byte, touch->part.count << SECTOR_SHIFT);
-		return;
-	}
-	__bio_for_each_segment(from, touch->io->bio, iter, touch->iter) {
-		void *data = bvec_kmap_local(&from);
-		unsigned int done = 0;
-
-		while (done < from.bv_len) {
-			unsigned int room = size - byte % size;
-			unsigned int n = min(room, from.bv_len - done);
-
-			memcpy(buffer_at(at, vecs, byte), data + done, n);
-			done += n;
-			byte += n;
-		}
-		kunmap_local(data);
-	}
+	else
+		buffer_copy(at, vecs, byte, touch->io->bio, touch->iter);
 }
 
 /**

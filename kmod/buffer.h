@@ -55,6 +55,8 @@ static inline unsigned int buffer_max_segments(const struct align_target *at)
 bool buffer_alloc(const struct align_target *at, struct bio_vec *vecs,
 		  gfp_t gfp);
 void buffer_free(const struct align_target *at, struct bio_vec *vecs);
+void buffer_copy(const struct align_target *at, struct bio_vec *vecs,
+		 unsigned int byte, struct bio *bio, struct bvec_iter from);
 void buffer_copy_touch(const struct align_target *at, struct bio_vec *vecs,
 		       const struct align_touch *touch);
 void buffer_complete(const struct align_target *at, struct bio_vec *vecs,

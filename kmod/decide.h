@@ -229,11 +229,13 @@ static inline bool held_goes_along(bool whole, bool over, __u64 age, __u64 hold)
  * @BLOCK_READ: read the block, because they leave a part of it open
  * @BLOCK_WRITE: patch the buffer and write it whole
  * @BLOCK_PASS: send each touch as it came
+ * @BLOCK_FAIL: send nothing: the touches fail
  */
 enum block_step {
 	BLOCK_READ,
 	BLOCK_WRITE,
 	BLOCK_PASS,
+	BLOCK_FAIL,
 };
 
 /**
@@ -252,12 +254,16 @@ static inline enum block_step block_first_step(bool valid, bool full)
  * block_step_after_read - go on when the pad read has ended
  * @failed: the read failed, and the buffer holds nothing
  * @full: the touches cover the whole block by now
+ * @may_pass: the device below takes touches as they came
  *
- * Return: BLOCK_PASS if a part of the block is unknown, else BLOCK_WRITE.
+ * Return: BLOCK_PASS or BLOCK_FAIL if a part of the block is unknown, else BLOCK_WRITE.
  */
-static inline enum block_step block_step_after_read(bool failed, bool full)
+static inline enum block_step block_step_after_read(bool failed, bool full,
+						    bool may_pass)
 {
-	return failed && !full ? BLOCK_PASS : BLOCK_WRITE;
+	if (!failed || full)
+		return BLOCK_WRITE;
+	return may_pass ? BLOCK_PASS : BLOCK_FAIL;
 }
 
 /**

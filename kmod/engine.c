@@ -4,6 +4,7 @@
  * the higher ones, and given what they cannot name themselves.
  */
 #include "block_state.h"
+#include "bounce.h"
 #include "hold.h"
 
 /**
@@ -27,8 +28,14 @@ int engine_init(struct align_target *at, unsigned int max)
 		goto bad_spare;
 	if (blocks_init(at, max))
 		goto bad_quiet;
+	if (align_offers_smaller(at)) {
+		at->engine.bounces = bounces_new(at);
+		if (!at->engine.bounces)
+			goto bad_blocks;
+	}
 	INIT_WORK(&at->engine.blocks.go_on, blocks_go_on);
 	INIT_WORK(&at->engine.blocks.pass, ranges_pass);
+	INIT_WORK(&at->engine.blocks.feed, starved_feed);
 	held_init(at);
 	delay_init(delay, jobs, start_job);
 	drain_init(at);
@@ -36,6 +43,8 @@ int engine_init(struct align_target *at, unsigned int max)
 	reclaim_add(at);
 	return 0;
 
+bad_blocks:
+	blocks_exit(at);
 bad_quiet:
 	quiet_exit(&at->engine.quiet);
 bad_spare:
@@ -60,5 +69,6 @@ void engine_exit(struct align_target *at)
 	delay_exit(delay);
 	spare_exit(spare, at);
 	blocks_exit(at);
+	bounces_free(at->engine.bounces);
 	quiet_exit(&at->engine.quiet);
 }

@@ -157,13 +157,19 @@ enum align_ending {
  * @go_on: work that lets blocks go on whose area has quiesced, where there are many
  * @fresh: blocks for touches that come, or NULL; taken and put by exchanging the pointer
  * @pass: work that finds out what else the ranges in @passed wait for
+ * @feed: work that finds blocks for the touches in @starved
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
  * @asleep: nothing may be cached, because the machine sleeps: see notify.c. A block
  *	that ends its turn reads it under the lock of its shard, and blocks_evict()
  *	takes each of these behind its setting, so that none is cached after that
- * @lock: guards @passed; taken inside a shard's
+ * @lock: guards all below; taken inside a shard's
  * @passed: ranges that have been let through by a block
+ * @starved: touches that wait for a block, where none may go down as it came; others
+ *	look without the lock whether there are some
+ * @crowded: those of them that wait for ranges in flight over their blocks to end
+ * @reserve: a block for them if there is no memory, or NULL while it is in use, and
+ *	where touches may go down as they came
  */
 struct align_blocks {
 	struct align_shard shard[ALIGN_SHARDS];
@@ -180,12 +186,16 @@ struct align_blocks {
 	struct work_struct go_on;
 	struct align_block *fresh[ALIGN_FRESH_BLOCKS];
 	struct work_struct pass;
+	struct work_struct feed;
 	atomic_t nr_shown;
 	atomic_t nr_over;
 	bool asleep;
 
-	spinlock_t lock;	/* guards passed */
+	spinlock_t lock;	/* guards all below */
 	struct list_head passed;
+	struct list_head starved;
+	struct list_head crowded;
+	struct align_block *reserve;
 };
 
 #ifdef CONFIG_DM_ALIGN_COALESCE
@@ -264,6 +274,8 @@ struct align_streams {
  * @held: held touches
  * @cursor: kind and shards from which the drain takes its next block; its own
  * @endings: a waiter for each notifier
+ * @bounces: logical blocks of the device below that are read for parts of them; NULL
+ *	where the target offers no smaller ones
  * @streams: ends of recent writes
  */
 struct align_engine {
@@ -277,6 +289,7 @@ struct align_engine {
 	struct drain_cursor cursor;
 	struct align_waiter endings[ALIGN_ENDINGS];
 #endif
+	struct align_bounces *bounces;
 	struct align_streams streams;
 };
 

@@ -96,6 +96,28 @@ u32 align_discard_granule(const struct align_target *at, u64 sector, u32 *into)
 }
 
 /**
+ * lower_gapless - find the first gap in the bvecs of a read
+ * @io: the read
+ * @start: first sector, on the device below
+ * @sectors: number of sectors
+ *
+ * Return: sectors from @start up to memory that the device below does not take in one
+ * request, @sectors if there is none.
+ */
+sector_t lower_gapless(const struct align_io *io, sector_t start,
+		       sector_t sectors)
+{
+	struct bvec_iter iter = io->bio->bi_iter;
+	struct align_limits lim;
+
+	align_get_limits(io->at, &lim);
+	if (!lim.virt_boundary_mask && !align_memory_mask(io->at))
+		return sectors;
+	bio_advance_iter(io->bio, &iter, (start - iter.bi_sector) << SECTOR_SHIFT);
+	return lower_fit(io, &lim, iter, sectors, UINT_MAX);
+}
+
+/**
  * run_max_blocks - how many blocks go together as one request
  * @at: the target
  * @number: the first of them

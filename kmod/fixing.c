@@ -11,6 +11,7 @@
 #include <scsi/sg.h>
 
 #include "account.h"
+#include "bounce.h"
 #include "compat.h"
 #include "cut.h"
 #include "fixing.h"
@@ -126,6 +127,19 @@ static int map_change(struct align_io *io)
 	return DM_MAPIO_REMAPPED;
 }
 
+/*
+ * Whether a bio must go down as it came, and the device below does not take that: part of
+ * what is atomic cannot be padded, and a part of a secure erase not be left out.
+ */
+static bool is_indivisible(const struct align_io *io)
+{
+	const struct bio *bio = io->bio;
+
+	return ((bio->bi_opf & REQ_ATOMIC) ||
+		bio_op(bio) == REQ_OP_SECURE_ERASE) &&
+	       ((bio->bi_iter.bi_sector | bio_sectors(bio)) & io->at->lower_mask);
+}
+
 /**
  * fixing_map - map a write, discard or write-zeroes
  * @io: the bio
@@ -138,7 +152,37 @@ int fixing_map(struct align_io *io)
 	io->write.awaited = false;
 	io->write.quiet = false;
 	io->write.in_range = false;
+	if (align_offers_smaller(io->at) && is_indivisible(io)) {
+		io->bio->bi_status = BLK_STS_NOTSUPP;
+		bio_endio(io->bio);
+		return DM_MAPIO_SUBMITTED;
+	}
 	return map_change(io);
+}
+
+/**
+ * fixing_map_read - map a read
+ * @io: the bio
+ *
+ * Return: what map returns.
+ */
+int fixing_map_read(struct align_io *io)
+{
+	bool overlaid = overlay_wants(io), last = true;
+	int ret = DM_MAPIO_REMAPPED;
+
+	if (bounce_wants(io)) {
+		if ((io->bio->bi_opf & REQ_NOWAIT) && bounce_needs(io))
+			return align_again(io);
+		last = bounce_accept(io);
+	}
+	if (overlaid)
+		ret = overlay_map_read(io, last);
+	else
+		report_count_read(io, last);
+	if (ret == DM_MAPIO_REMAPPED && bounce_wants(io))
+		ret = bounce_map_read(io);
+	return ret;
 }
 
 /* Maps a bio that waited in front of the gate. */
@@ -339,6 +383,11 @@ void fixing_io_hints(struct align_target *at, struct queue_limits *limits)
 {
 	const struct align_geometry *g = &at->geometry;
 
+	/* What the device below does not take is copied. */
+	if (align_offers_smaller(at)) {
+		limits->logical_block_size = g->logical;
+		limits->dma_alignment = 0;
+	}
 	limit_write_zeroes(at, limits);
 	/*
 	 * The engine takes writes apart at logical blocks, so each of those had

@@ -18,6 +18,7 @@ void fixing_unload(void);
 int fixing_init(struct align_target *at, const struct align_args *args);
 void fixing_exit(struct align_target *at);
 int fixing_map(struct align_io *io);
+int fixing_map_read(struct align_io *io);
 int fixing_set_mode(struct align_target *at, enum align_mode mode);
 int fixing_message(struct align_target *at, unsigned int argc, char **argv,
 		   const char **error);
@@ -66,6 +67,12 @@ static inline void fixing_exit(struct align_target *at)
 static inline int fixing_map(struct align_io *io)
 {
 	return report_map(io);
+}
+
+static inline int fixing_map_read(struct align_io *io)
+{
+	report_count_read(io, true);
+	return DM_MAPIO_REMAPPED;
 }
 
 static inline void fixing_end(struct align_io *io, bool ok)

@@ -13,7 +13,7 @@ struct align_block;
 
 /* flush.c, overlay.c: only where something is held */
 int hold_map_flush(struct align_io *io);
-int overlay_map_read(struct align_io *io);
+int overlay_map_read(struct align_io *io, bool last);
 
 #ifdef CONFIG_DM_ALIGN_COALESCE
 

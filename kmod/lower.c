@@ -59,6 +59,10 @@ sector_t lower_fit(const struct align_io *io, const struct align_limits *lim,
 		/* The block layer's rule, bvec_gap_to_prev(). */
 		if (bytes && ((last_end | bv.bv_offset) & lim->virt_boundary_mask))
 			break;
+#ifdef CONFIG_DM_ALIGN_PAD
+		if ((bv.bv_offset | bv.bv_len) & align_memory_mask(io->at))
+			break;
+#endif
 		n = align_segment_bytes(lim, addr, bv.bv_len, &segments);
 		bytes += n;
 		if (n < bv.bv_len)

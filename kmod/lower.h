@@ -12,6 +12,20 @@ sector_t lower_fit(const struct align_io *io, const struct align_limits *lim,
 		   struct bvec_iter from, u32 max, u32 segments);
 bool align_over_limits(struct align_io *io);
 
+#ifdef CONFIG_DM_ALIGN_PAD
+/*
+ * Where the target offers smaller logical blocks: the bits that no address and no length
+ * of a segment may have, because the device below takes only larger pieces of memory.
+ */
+static inline u32 align_memory_mask(const struct align_target *at)
+{
+	if (!align_offers_smaller(at))
+		return 0;
+	return bdev_get_queue(at->dev->bdev)->limits.dma_alignment &
+	       ~(SECTOR_SIZE - 1);
+}
+#endif
+
 /*
  * Small writes in one piece of memory fit nearly everywhere, and there are many
  * of them. Whether a write is surely one request, wherever it starts.
@@ -22,6 +36,11 @@ static inline bool align_surely_fits(const struct align_target *at,
 	const struct queue_limits *q = &bdev_get_queue(at->dev->bdev)->limits;
 	unsigned int size = bio->bi_iter.bi_size;
 
+#ifdef CONFIG_DM_ALIGN_PAD
+	if ((size | mp_bvec_iter_offset(bio->bi_io_vec, bio->bi_iter)) &
+	    align_memory_mask(at))
+		return false;
+#endif
 	return size <= PAGE_SIZE &&
 	       size == mp_bvec_iter_len(bio->bi_io_vec, bio->bi_iter) &&
 	       (size + q->physical_block_size) >> SECTOR_SHIFT <= q->max_sectors &&

@@ -43,18 +43,19 @@ static bool range_has_left(const struct align_io *io, u64 number)
 }
 
 /*
- * Count the ranges of a tree that touch a block, up to ORDER_RANGES, as which those
- * count of which too many would have to be looked at. Lock held.
+ * Count the ranges of a tree that touch a block, up to @most, as which those count of
+ * which too many would have to be looked at. Lock held.
  */
-static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
+static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number,
+				      unsigned int most)
 {
 	struct align_range *range;
 	unsigned int nr = 0, seen = 0;
 
-	for (range = range_first(ranges, number); range && nr < ORDER_RANGES;
+	for (range = range_first(ranges, number); range && nr < most;
 	     range = range_next(range, number)) {
-		if (++seen > 2 * ORDER_RANGES)
-			return ORDER_RANGES;
+		if (++seen > STARVED_RANGES)
+			return most;
 		nr += !range_has_left(range->io, number);
 	}
 	return nr;
@@ -64,18 +65,20 @@ static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
  * block_count_ranges - count the registered ranges that touch a block
  * @at: the target
  * @number: number of the block, which need not be in memory
+ * @most: how many may be; at most STARVED_RANGES
  *
  * Called with the lock of the block's shard held.
  *
- * Return: how many, or ORDER_RANGES or more.
+ * Return: how many, or @most or more.
  */
-unsigned int block_count_ranges(struct align_target *at, u64 number)
+unsigned int block_count_ranges(struct align_target *at, u64 number,
+				unsigned int most)
 {
 	struct align_blocks *blocks = &at->engine.blocks;
 	struct align_shard *shard = shard_of(at, number);
 
-	return tree_count_ranges(&shard->ranges, number) +
-	       tree_count_ranges(&blocks->long_ranges, number);
+	return tree_count_ranges(&shard->ranges, number, most) +
+	       tree_count_ranges(&blocks->long_ranges, number, most);
 }
 
 /**

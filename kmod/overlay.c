@@ -36,6 +36,7 @@
 
 #include "block_state.h"
 #include "hold.h"
+#include "report.h"
 
 /* The sectors of a block that reads take from its buffer. Lock held. */
 static const unsigned long *block_for_reads(const struct align_block *block)
@@ -301,6 +302,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 /**
  * overlay_map_read - map a read of a target that holds something
  * @io: the read
+ * @last: it ends where its sender's read does, and no rest comes behind it
  *
  * Pins the blocks that hold sectors of it. Only a part of the read is accepted if it
  * lies in two regions, or over more blocks in memory than one lock may be held for,
@@ -308,7 +310,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
  *
  * Return: what map returns.
  */
-int overlay_map_read(struct align_io *io)
+int overlay_map_read(struct align_io *io, bool last)
 {
 	struct align_target *at = io->at;
 	struct bio *bio = io->bio;
@@ -336,12 +338,10 @@ int overlay_map_read(struct align_io *io)
 	sectors = shard_pin(io, shard, nr, &stop);
 	spin_unlock_irqrestore(&shard->lock, flags);
 
-	/* The rest comes as a bio of its own: the read counts with its last part. */
+	/* The rest comes as a bio of its own. */
 	if (stop < end)
 		dm_accept_partial_bio(bio, stop - start);
-	else
-		ledger_inc(at->ledger, reads);
-	ledger_add(at->ledger, read_bytes, (stop - start) << SECTOR_SHIFT);
+	report_count_read(io, last && stop == end);
 	/* The memory of the rest is not this bio's. */
 	io->read.iter = bio->bi_iter;
 	if (!io->read.nr_pins)

@@ -9,6 +9,14 @@
 
 int report_map(struct align_io *io);
 
+/* Count a read, or a part of one: the read itself with its @last part. */
+static inline void report_count_read(struct align_io *io, bool last)
+{
+	if (last)
+		ledger_inc(io->at->ledger, reads);
+	ledger_add(io->at->ledger, read_bytes, io->bio->bi_iter.bi_size);
+}
+
 /*
  * Whether a write covers whole blocks and the device below takes it as one request.
  * Most writes are like that.

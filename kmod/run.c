@@ -27,7 +27,8 @@
  *
  * A pad read that fails, because of a bad physical block perhaps, ends nothing:
  * the touches go to the drive unmodified, and the result of the drive is
- * theirs. Held sectors of the block then go down as well, together with the
+ * theirs. Where the target offers smaller logical blocks than the device has, they
+ * fail instead, and held ones stay held. Held sectors of the block then go down as well, together with the
  * touches that joined them: each stretch of sectors as one partial write from
  * the buffer. If the write of a block fails, every write that has a touch in it
  * gets the error, and no other. Neither leaves anything cached, except that the
@@ -653,6 +654,18 @@ static void block_pass_held(struct align_block *block)
 	block_put_passing(block, BLK_STS_OK);
 }
 
+/* Fail the touches of a block that cannot be read, where none may go as it came. */
+static void block_fail(struct align_block *block, blk_status_t status)
+{
+	struct align_target *at = block->single.at;
+
+	DMERR_LIMIT("%s: cannot read the block at sector %llu of %s: writes to parts of it fail",
+		    dm_device_name(at->node->md),
+		    align_block_start(&at->geometry, block->number),
+		    at->dev->name);
+	block_served(block, status);
+}
+
 /*
  * Go on with blocks in READ when the read of their run has ended. Only this leaves
  * that state.
@@ -661,7 +674,8 @@ static void run_go_on(struct align_job *job)
 {
 	struct block_run *run = container_of(job, struct block_run, job);
 	struct align_target *at = run->at;
-	bool failed = run->bio.bi_status;
+	blk_status_t status = run->bio.bi_status;
+	bool failed = status;
 	struct align_block *block, *tmp;
 	struct align_shard *shard;
 	enum block_step step = BLOCK_WRITE;
@@ -702,7 +716,9 @@ static void run_go_on(struct align_job *job)
 	}
 	block = list_first_entry(&list, struct align_block, list);
 	list_del_init(&block->list);
-	if (block->held)
+	if (step == BLOCK_FAIL)
+		block_fail(block, status);
+	else if (block->held)
 		block_pass_held(block);
 	else
 		block_pass_touches(block);

@@ -82,6 +82,11 @@ static const char *parse_feature(struct align_target *at,
 		if (kstrtouint(value, 10, &args->offset))
 			error = "alignment_offset must be a number of bytes";
 #ifdef CONFIG_DM_ALIGN_PAD
+	} else if (!strcasecmp(name, "logical_block_size")) {
+		given = &at->given.logical;
+		if (kstrtouint(value, 10, &args->logical) ||
+		    args->logical != ALIGN_SECTOR_SIZE)
+			error = "logical_block_size must be 512";
 	} else if (!strcasecmp(name, "max_blocks")) {
 		given = &at->given.max_blocks;
 		error = table_parse_max_blocks(value, &args->max_blocks);
@@ -116,6 +121,7 @@ static const char *parse_feature(struct align_target *at,
  *   mode <report|pad|coalesce>  default report
  *   physical_block_size <bytes> default the device's
  *   alignment_offset <bytes>    default the device's
+ *   logical_block_size 512      default the device's
  *   max_blocks <n>              default 16 MiB of blocks
  *   hold_ms <ms>                default 500
  *   write_cache <on|off>        on: advertise a volatile write cache
@@ -127,7 +133,7 @@ const char *table_parse(struct align_target *at, struct align_args *args,
 			struct dm_arg_set *as)
 {
 	static const struct dm_arg feature_args[] = {
-		{0, 12, "the number of feature arguments must be even and at most 12"},
+		{0, 14, "the number of feature arguments must be even and at most 14"},
 	};
 	const char *error;
 	char *text;
@@ -162,6 +168,35 @@ static bool is_hardware(struct block_device *bdev)
 	return disk_to_dev(bdev->bd_disk)->parent;
 }
 
+#ifdef CONFIG_DM_ALIGN_PAD
+/*
+ * Offer logical blocks smaller than those of the device below, if the table line says
+ * so: then no request may go down that is not whole in the device's, and so the border
+ * of a block must not be inside one. *@logical is lowered to what is offered.
+ */
+static const char *table_offer_logical(struct align_target *at,
+				       const struct align_args *args,
+				       unsigned int physical,
+				       unsigned int *logical,
+				       unsigned int offset)
+{
+	unsigned int lower = *logical;
+	u32 mask = (lower >> SECTOR_SHIFT) - 1;
+
+	if (!at->given.logical || lower == args->logical)
+		return NULL;
+	if (physical < lower)
+		return "physical_block_size must not be less than the device's logical block size";
+	if (offset & (lower - 1))
+		return "alignment_offset must be a multiple of the device's logical block size";
+	if ((at->start | at->ti->len) & mask)
+		return "logical_block_size: start and length must be multiples of the device's logical block size";
+	at->lower_mask = mask;
+	*logical = args->logical;
+	return NULL;
+}
+#endif
+
 /**
  * table_find_geometry - fill at->geometry, by the rules in "Boundaries" of dm-align.rst
  * @at: the target, with its device
@@ -177,6 +212,9 @@ const char *table_find_geometry(struct align_target *at,
 	unsigned int physical = at->given.physical ? args->physical : own;
 	unsigned int logical = bdev_logical_block_size(bdev);
 	unsigned int offset = 0;
+#ifdef CONFIG_DM_ALIGN_PAD
+	const char *error;
+#endif
 	int found;
 
 	/* The rest of the figures is checked in one place, below. */
@@ -196,6 +234,11 @@ const char *table_find_geometry(struct align_target *at,
 		if (found > 0)
 			offset = found & (physical - 1);
 	}
+#ifdef CONFIG_DM_ALIGN_PAD
+	error = table_offer_logical(at, args, physical, &logical, offset);
+	if (error)
+		return error;
+#endif
 	return align_geometry_init(&at->geometry, physical, logical, offset,
 				   at->start, at->ti->len);
 }
@@ -265,6 +308,10 @@ static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
 		return "pad and coalesce need a logical block size of 512 or 4096";
 	if (at->offset_unknown)
 		return "pad and coalesce need alignment_offset: the device is misaligned";
+	if (align_offers_smaller(at) &&
+	    ((align_sector_in_block(g, g->first_sector) ||
+	      align_sector_in_block(g, g->end_sector))))
+		return "logical_block_size: start and length must be multiples of physical_block_size";
 	align_get_limits(at, &lim);
 	if (lim.chunk_sectors &&
 	    (lim.chunk_sectors % block || ((u32)lim.start - g->lead) % block))
@@ -293,7 +340,13 @@ static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
  */
 const char *table_refuse_mode(struct align_target *at, enum align_mode mode)
 {
-	return mode == ALIGN_REPORT ? NULL : refuse_fixing(at, mode);
+	if (mode != ALIGN_REPORT)
+		return refuse_fixing(at, mode);
+#ifdef CONFIG_DM_ALIGN_PAD
+	if (align_offers_smaller(at))
+		return "logical_block_size needs mode pad or coalesce: the device below refuses what report would pass on";
+#endif
+	return NULL;
 }
 
 /**
@@ -312,13 +365,14 @@ void table_print(const struct align_target *at, char *result,
 	unsigned int sz = 0;
 #ifdef CONFIG_DM_ALIGN_PAD
 	bool max_blocks = READ_ONCE(at->given.max_blocks);
+	bool logical = at->given.logical;
 #endif
 #ifdef CONFIG_DM_ALIGN_COALESCE
 	bool hold_ms = READ_ONCE(at->given.hold_ms);
 #endif
 
 #ifdef CONFIG_DM_ALIGN_PAD
-	nr += max_blocks;
+	nr += logical + max_blocks;
 #endif
 #ifdef CONFIG_DM_ALIGN_COALESCE
 	nr += hold_ms + at->given.write_cache;
@@ -333,6 +387,8 @@ void table_print(const struct align_target *at, char *result,
 	if (at->given.offset)
 		DMEMIT(" alignment_offset %u", at->geometry.offset);
 #ifdef CONFIG_DM_ALIGN_PAD
+	if (logical)
+		DMEMIT(" logical_block_size %u", at->geometry.logical);
 	if (max_blocks)
 		DMEMIT(" max_blocks %u", READ_ONCE(at->engine.blocks.max));
 #endif

@@ -21,6 +21,7 @@
  * @mode: report, pad or coalesce
  * @physical: physical_block_size, bytes
  * @offset: alignment_offset, bytes
+ * @logical: logical_block_size, bytes
  * @max_blocks: most blocks in memory
  * @hold_ms: how long coalesce holds a block
  */
@@ -29,6 +30,7 @@ struct align_args {
 	unsigned int physical;
 	unsigned int offset;
 #ifdef CONFIG_DM_ALIGN_PAD
+	unsigned int logical;
 	unsigned int max_blocks;
 #endif
 #ifdef CONFIG_DM_ALIGN_COALESCE

@@ -114,11 +114,7 @@ static int align_map(struct dm_target *ti, struct bio *bio)
 
 	switch (bio_op(bio)) {
 	case REQ_OP_READ:
-		if (overlay_wants(io))
-			return overlay_map_read(io);
-		ledger_inc(at->ledger, reads);
-		ledger_add(at->ledger, read_bytes, bio->bi_iter.bi_size);
-		return DM_MAPIO_REMAPPED;
+		return fixing_map_read(io);
 	case REQ_OP_WRITE:
 		if (bio_sectors(bio))
 			break;

@@ -185,6 +185,7 @@ enum block_step turn_begin(struct align_block *block)
 		block->was_valid = block->valid;
 		block->has_read = step == BLOCK_READ;
 	}
+	block->unread = false;
 	block->state = step == BLOCK_READ ? BLOCK_IS_READ : BLOCK_IS_WRITE;
 	return step;
 }
@@ -212,10 +213,12 @@ void turn_wait_for_memory(struct align_block *block)
 enum block_step turn_after_read(struct align_block *block, bool failed)
 {
 	enum block_step step =
-		block_step_after_read(failed, block_is_whole(block));
+		block_step_after_read(failed, block_is_whole(block),
+				      !align_offers_smaller(block->single.at));
 
+	block->unread = step == BLOCK_FAIL;
 	block->has_read = !failed;
-	block->state = step == BLOCK_WRITE ? BLOCK_IS_WRITE : BLOCK_IS_PASS;
+	block->state = step == BLOCK_PASS ? BLOCK_IS_PASS : BLOCK_IS_WRITE;
 	return step;
 }
 
@@ -237,7 +240,8 @@ static enum touch_fate block_join_free(struct align_block *block,
 {
 	struct align_target *at = block->single.at;
 	bool rests = block->state == BLOCK_IS_REST;
-	bool hold = touch->io->write.may_hold && !block->failed &&
+	bool hold = touch->io->write.may_hold && !touch->starved &&
+		    !block->failed && !block->reserved &&
 		    hold_touch(block, touch);
 
 	if (hold) {
@@ -276,18 +280,50 @@ static bool block_waits_for_quiet(struct align_block *block)
 	return area->quiesces;
 }
 
+/*
+ * Allocate a block for a touch, if need be in place of a cached one. Return: NULL if
+ * there is no room or memory; touch->how says which. The locks of @span are held.
+ */
+static struct align_block *block_for_touch(struct align_touch *touch,
+					   const struct shard_span *span,
+					   struct align_shard *shard)
+{
+	struct align_target *at = touch->io->at;
+	u64 number = touch->part.block;
+	struct align_block *block;
+
+	touch->how = RMW_DRIVE_MAX_BLOCKS;
+	/* Not in front of those that have come first. */
+	if (!touch->starved && !list_empty(&at->engine.blocks.starved))
+		return NULL;
+	if (blocks_make_room(at, span, shard)) {
+		block = block_new(touch, number);
+		if (!block && block_evict(shard)) {
+			/* In the memory that this has freed. */
+			touch->fresh = block_alloc(at, BUFFER_GFP);
+			block = block_new(touch, number);
+		}
+		if (block)
+			return block;
+		blocks_give_place(at);
+		touch->how = RMW_DRIVE_NO_MEMORY;
+	}
+	return touch->starved ? block_take_reserve(at, number) : NULL;
+}
+
 /**
  * blocks_add_touch - let a block serve a partial touch
  * @touch: the touch
+ * @span: shards whose locks are held, that of the block among them
  * @started: receives the block if the caller has to start it
  *
- * Called with the locks of the write's shards held.
- *
  * Return: TOUCH_REFUSED if there is no room or memory for a block; touch->how
- * says which, and the touch must go down in a range. TOUCH_TAKEN if it is to be
+ * says which, and the touch must go down in a range, or wait if it may not go down as
+ * it came. TOUCH_TAKEN if it is to be
  * served, TOUCH_HELD if it has been copied and may be acknowledged.
  */
 enum touch_fate blocks_add_touch(struct align_touch *touch,
+				 const struct shard_span *span,
 				 struct list_head *started)
 {
 	struct align_target *at = touch->io->at;
@@ -295,8 +331,10 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	u64 number = touch->part.block;
 	struct align_shard *shard = shard_of(at, number);
 	struct align_block *block = block_at_or_above(shard, number);
+	unsigned int most = touch->starved ? STARVED_RANGES : ORDER_RANGES;
 	unsigned int ranges;
 
+	touch->over = false;
 	if (block && block->number == number) {
 		touch->block = block;
 		switch (block_touch_step(block->state, block->waiting)) {
@@ -310,27 +348,23 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				delay_remove(delay, block, started);
 			return TOUCH_TAKEN;
 		case TOUCH_WAITS:
+			/* Others wait for the reserve, which has to become free. */
+			if (block->reserved)
+				return TOUCH_REFUSED;
 			block_let_wait(block, touch);
 			return TOUCH_TAKEN;
 		}
 	}
 
-	ranges = block_count_ranges(at, number);
-	if (ranges >= ORDER_RANGES || !blocks_make_room(touch->io, shard)) {
+	ranges = block_count_ranges(at, number, most);
+	if (ranges >= most) {
 		touch->how = RMW_DRIVE_MAX_BLOCKS;
+		touch->over = true;
 		return TOUCH_REFUSED;
 	}
-	block = block_new(touch, number);
-	if (!block && block_evict(shard)) {
-		/* In the memory that this has freed. */
-		touch->fresh = block_alloc(at);
-		block = block_new(touch, number);
-	}
-	if (!block) {
-		blocks_give_place(at);
-		touch->how = RMW_DRIVE_NO_MEMORY;
+	block = block_for_touch(touch, span, shard);
+	if (!block)
 		return TOUCH_REFUSED;
-	}
 	block_insert(block);
 	touch->block = block;
 	block_lets_pass(block);
@@ -665,6 +699,7 @@ void blocks_end_range(struct align_io *io, bool ok)
 		span_unlock(at, &span, flags);
 		turns_queue(&ready);
 	} while (more);
+	blocks_feed_crowded(at);
 }
 
 /*
@@ -757,7 +792,8 @@ void block_end_turn(struct align_block *block, struct list_head *ready)
 		.next = !list_empty(&block->next),
 		.waiting = block->waiting,
 		.held = block->held,
-		.valid = block->valid && !READ_ONCE(blocks->asleep),
+		.valid = block->valid && !READ_ONCE(blocks->asleep) &&
+			 !block->reserved,
 	};
 	enum block_next step = block_after_turn(&facts);
 
@@ -794,7 +830,8 @@ void block_end_turn(struct align_block *block, struct list_head *ready)
 
 /**
  * block_served - book the touches of a block and end its turn
- * @block: a block in WRITE or PASS, in no list, whose requests have ended
+ * @block: a block in WRITE or PASS, in no list, whose requests have ended, or which
+ *	sends none because its pad read has failed
  * @status: result of the requests
  *
  * Neither block nor target may be used afterwards.
@@ -817,8 +854,8 @@ void block_served(struct align_block *block, blk_status_t status)
 	list_splice_init(&block->touches, &done);
 	if (block->held && status) {
 		hold_failed(block);
-		/* All of it was to be written, so all of it is there. */
-		block->valid = !passed;
+		/* If all of it was to be written, all of it is there. */
+		block->valid = !passed && !block->unread;
 	} else {
 		block->valid = !status && !passed;
 		if (block->held) {

@@ -245,6 +245,86 @@ static sector_t remainder_uncut(const struct align_io *io)
 	return min(n, io->write.remainder_left);
 }
 
+/* Whether a copy lies in the reserve, and not in memory of its own. */
+static bool copy_is_reserve(const struct align_io *io, const struct bio *bio)
+{
+	const struct bio_vec *vecs = io->at->engine.spare.vecs;
+
+	return bio->bi_io_vec[0].bv_page == vecs[0].bv_page &&
+	       bio->bi_io_vec[0].bv_offset == vecs[0].bv_offset;
+}
+
+static void copy_end(struct bio *bio)
+{
+	struct align_io *io = bio->bi_private;
+
+	if (copy_is_reserve(io, bio))
+		spare_put_reserve(&io->at->engine.spare);
+	else
+		buffer_free(io->at, bio->bi_io_vec);
+	piece_end(bio);
+}
+
+/*
+ * Allocate a bio for the copy of a block, with memory of its own or the reserve. Return:
+ * NULL if there is neither, and io->job is queued when it is its turn to try again.
+ */
+static struct bio *copy_new(struct align_io *io, gfp_t gfp)
+{
+	struct align_target *at = io->at;
+	unsigned int nr = buffer_nr_vecs(at);
+	struct bio_vec *vecs;
+	struct bio *bio;
+
+	bio = bio_alloc_bioset(at->dev->bdev, nr,
+			       io->bio->bi_opf & ~ALIGN_DROPPED_FLAGS, gfp,
+			       &at->pieces);
+	if (!bio) {
+		job_queue(&at->engine.jobs, &io->job);
+		return NULL;
+	}
+	bio->bi_vcnt = nr;
+	bio->bi_iter.bi_size = at->geometry.physical;
+	if (buffer_alloc(at, bio->bi_io_vec, BUFFER_GFP)) {
+		bio_clone_blkg_association(bio, io->bio);
+		return bio;
+	}
+	vecs = spare_get_reserve(&at->engine.spare, &io->job);
+	if (!vecs) {
+		bio_put(bio);
+		return NULL;
+	}
+	memcpy(bio->bi_io_vec, vecs, nr * sizeof(*vecs));
+	/* Others wait for it. */
+	bio_charge_no_cgroup(bio);
+	return bio;
+}
+
+/*
+ * Send the next block of a remainder from memory of the target: the device below does not
+ * take its bvecs, or could split the block only inside one of its logical blocks. Return:
+ * false if there is no memory for that, and the work goes on when there is.
+ */
+static bool remainder_send_copy(struct align_io *io, gfp_t gfp, bool *last)
+{
+	struct align_target *at = io->at;
+	struct bvec_iter from = io->write.remainder_iter;
+	struct bio *bio = copy_new(io, gfp);
+
+	if (!bio)
+		return false;
+	from.bi_size = bio->bi_iter.bi_size;
+	buffer_copy(at, bio->bi_io_vec, 0, io->bio, from);
+	bio->bi_iter.bi_sector = io->write.remainder_sector;
+	bio->bi_ioprio = io->bio->bi_ioprio;
+	align_set_placement(bio, align_placement(io->bio));
+	bio->bi_private = io;
+	bio->bi_end_io = copy_end;
+	*last = remainder_advance(io, bio_sectors(bio));
+	dm_submit_bio_remap(io->bio, bio);
+	return true;
+}
+
 /*
  * Send the rest of a remainder. Where memory cannot be had without waiting,
  * the work goes on: outside map, the pieces that it waits for are on their
@@ -272,6 +352,12 @@ static void remainder_send(struct align_io *io, gfp_t gfp)
 		if (io_is_cut(io))
 			n = piece_cut(io, io->write.remainder_sector,
 				      io->write.remainder_iter);
+		if (!n && align_offers_smaller(at) &&
+		    bio_op(io->bio) == REQ_OP_WRITE) {
+			if (!remainder_send_copy(io, gfp, &last))
+				return;
+			continue;
+		}
 		if (!n)
 			n = remainder_uncut(io);
 		if (gfp != GFP_NOWAIT || n == left ||
@@ -300,10 +386,15 @@ static void range_job(struct align_job *job)
 {
 	struct align_io *io = container_of(job, struct align_io, job);
 
-	if (io->write.split_up)
+	struct align_spare *spare = &io->at->engine.spare;
+
+	if (io->write.split_up) {
 		remainder_send(io, GFP_NOIO);
-	else
+		/* If it waited for that, it may not have taken it. */
+		spare_wake(spare);
+	} else {
 		dm_submit_bio_remap(io->bio, NULL);
+	}
 }
 
 /* Fill in the blocks of the sectors of a range. */
@@ -368,6 +459,9 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 	const struct align_geometry *g = &at->geometry;
 	struct align_limits lim;
 
+	/* There are no edges then, and what is split is so at the device's own blocks. */
+	if (align_offers_smaller(at))
+		return RMW_HOW_NR;
 	if (align_is_edge(g, block))
 		return RMW_DRIVE_EDGE;
 	align_get_limits(at, &lim);
@@ -423,6 +517,18 @@ bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last)
 	return io->write.quiet;
 }
 
+/*
+ * Leave out the ends of a discard that are parts of logical blocks of the device below.
+ */
+static void round_in(const struct align_target *at, sector_t *start,
+		     sector_t *end)
+{
+	sector_t mask = at->lower_mask;
+
+	*start = (*start + mask) & ~mask;
+	*end = max(*end & ~mask, *start);
+}
+
 /**
  * align_engine_map - map a write, discard or write-zeroes in a fixing mode
  * @io: the bio; the gate is entered
@@ -453,15 +559,18 @@ int align_engine_map(struct align_io *io)
 
 	align_split_write(g, start, end - start, &split);
 	/* A drive need not do a part of a block that is discarded. */
-	if (!write && !zeroes)
+	if (!write && !zeroes) {
 		split.nr_touches = 0;
+		round_in(at, &start, &end);
+	}
 	if (zeroes)
 		over = piece_cut(io, start, bio->bi_iter) < end - start;
 	else
 		over = write && align_over_limits(io);
 
 	/* The engine may wait for a request; what needs it must not be NOWAIT. */
-	if (nowait && (split.nr_touches || over))
+	if (nowait && (split.nr_touches || over ||
+		       end - start < bio_sectors(bio)))
 		return align_again(io);
 	/* A block may wait for this, and only its sender would poll it. */
 	bio_clear_polled(bio);
@@ -496,6 +605,8 @@ int align_engine_map(struct align_io *io)
 		touch->late = false;
 		touch->cut = false;
 		touch->held = false;
+		touch->starved = false;
+		touch->block = NULL;
 		touch->how = refuse_touch(at, touch->part.block);
 		/* It goes down whole then, as a range like any other. */
 		if (bio->bi_opf & REQ_ATOMIC)
@@ -534,9 +645,13 @@ int align_engine_map(struct align_io *io)
 		}
 		if (touch->how != RMW_HOW_NR)
 			continue;
-		switch (blocks_add_touch(touch, &started)) {
+		switch (blocks_add_touch(touch, &span, &started)) {
 		case TOUCH_REFUSED:
-			continue;
+			if (!align_offers_smaller(at))
+				continue;
+			starved_add(touch);
+			atomic_inc(&w->parts);
+			break;
 		case TOUCH_TAKEN:
 			atomic_inc(&w->parts);
 			break;
@@ -565,17 +680,20 @@ int align_engine_map(struct align_io *io)
 		 * The block in front of the remainder, if that is complete by now.
 		 * Write-zeroes can carry nothing.
 		 */
-		if (go && !zeroes && start > bio->bi_iter.bi_sector)
+		if (go && handled && !zeroes &&
+		    start > bio->bi_iter.bi_sector && w->touch[0].block)
 			w->nr_joined = start_take_whole(w->touch[0].block,
 							&started, &w->joined);
-	} else if (handled == 2 && w->touch[1].held) {
+	} else if (handled == 2 && w->touch[1].held && w->touch[0].block) {
 		hold_for_stream(w->touch[0].block, &started);
 	}
-	split_up = handled || over || w->behind;
+	split_up = handled || over || w->behind || end - start < bio_sectors(bio);
 	w->split_up = split_up;
 	w->waited = !go;
-	for (i = 0; i < split.nr_touches; i++)
+	for (i = 0; i < split.nr_touches; i++) {
 		fresh[i] = w->touch[i].fresh;
+		w->touch[i].fresh = NULL;
+	}
 	span_unlock(at, &span, flags);
 	for (i = 0; i < split.nr_touches; i++)
 		blocks_put_fresh(at, split.touch[i].block, fresh[i]);

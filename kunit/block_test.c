@@ -18,6 +18,7 @@ static const char * const step_names[] = {
 	[BLOCK_READ] = "read",
 	[BLOCK_WRITE] = "write",
 	[BLOCK_PASS] = "pass",
+	[BLOCK_FAIL] = "fail",
 };
 
 static const struct first_row {
@@ -48,20 +49,26 @@ static void reads_only_what_is_open(struct kunit *test)
 }
 
 static const struct after_row {
-	bool failed, full;
+	bool failed, full, may_pass;
 	enum block_step step;
 } after_params[] = {
-	{ false, false, BLOCK_WRITE },
-	{ false, true, BLOCK_WRITE },
-	{ true, false, BLOCK_PASS },
-	{ true, true, BLOCK_WRITE },
+	{ false, false, true, BLOCK_WRITE },
+	{ false, true, true, BLOCK_WRITE },
+	{ true, false, true, BLOCK_PASS },
+	{ true, true, true, BLOCK_WRITE },
+	{ false, false, false, BLOCK_WRITE },
+	{ false, true, false, BLOCK_WRITE },
+	{ true, false, false, BLOCK_FAIL },
+	{ true, true, false, BLOCK_WRITE },
 };
 
 static void after_desc(const struct after_row *row, char *desc)
 {
-	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "read %s, %s: %s",
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "read %s, %s, %s: %s",
 		 row->failed ? "failed" : "succeeded",
-		 row->full ? "full" : "open", step_names[row->step]);
+		 row->full ? "full" : "open",
+		 row->may_pass ? "may pass" : "goes whole",
+		 step_names[row->step]);
 }
 
 KUNIT_ARRAY_PARAM(after, after_params, after_desc);
@@ -70,8 +77,8 @@ static void passes_what_cannot_be_completed(struct kunit *test)
 {
 	const struct after_row *row = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, block_step_after_read(row->failed, row->full),
-			row->step);
+	KUNIT_EXPECT_EQ(test, block_step_after_read(row->failed, row->full,
+					      row->may_pass), row->step);
 }
 
 static const struct how_row {
@@ -189,7 +196,7 @@ static void turn_run(struct turn *t)
 		if (!t->read_fails)
 			memcpy(t->buffer, t->disk, sizeof(t->buffer));
 		step = block_step_after_read(t->read_fails,
-					     covered == TURN_FULL);
+					     covered == TURN_FULL, true);
 	}
 
 	if (step == BLOCK_PASS) {
@@ -383,7 +390,7 @@ static void held_turn(struct held *h, unsigned int before, unsigned int during,
 		for (s = 0; s < TURN_SECTORS && !read_fails; s++)
 			if (!(h->held_map & BIT(s)))
 				h->buffer[s] = h->disk[s];
-		step = block_step_after_read(read_fails, covered == TURN_FULL);
+		step = block_step_after_read(read_fails, covered == TURN_FULL, true);
 	}
 
 	turn_patch(h->buffer, before);

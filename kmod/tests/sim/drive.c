@@ -130,12 +130,18 @@ static u64 *sector_memory(struct bio *bio, struct bvec_iter *iter,
 	return (u64 *)((char *)page_address(bv.bv_page) + bv.bv_offset);
 }
 
+/* The number of sectors of which the drive does all or none. */
+static unsigned int unit(void)
+{
+	return max(drive.plan->logical, 1U);
+}
+
 /* Whether a discard does sector @n; in a search it does all or none. */
 static bool trims(unsigned int n)
 {
-	if (!machine_is_search())
+	if (!machine_is_search() && unit() == 1)
 		return machine_choose(2);
-	if (!n)
+	if (machine_is_search() ? !n : !(n % unit()))
 		drive.trims = machine_decide(2);
 	return drive.trims;
 }
@@ -289,6 +295,7 @@ static bool step(struct request *request)
 		return true;
 	}
 	n = left > 1 && machine_chance(4) ? 1 + machine_choose(left) : left;
+	n += (left - n) % unit();
 	while (n--)
 		do_sector(bio, request->done++);
 	if (request->done < bio_sectors(bio))
@@ -490,6 +497,36 @@ static void count(const struct bio *bio)
 	}
 }
 
+/* A request must be of whole logical blocks, none of them with memory that the drive does not take. */
+static void check_whole(const struct bio *bio)
+{
+	unsigned int nr = unit(), bytes = 0;
+	struct bvec_iter iter;
+	struct bio_vec bv;
+	u64 last = 0;
+
+	if (bio_sectors(bio) &&
+	    (bio->bi_iter.bi_sector | bio_sectors(bio)) % nr)
+		machine_fail("a request of %u at %llu + %u is not whole in logical blocks of the drive",
+			     bio_op(bio), bio->bi_iter.bi_sector,
+			     bio_sectors(bio));
+	if ((!drive.plan->gapless && !drive.plan->large_memory) ||
+	    (bio_op(bio) != REQ_OP_READ && bio_op(bio) != REQ_OP_WRITE))
+		return;
+	__bio_for_each_bvec(bv, bio, iter, bio->bi_iter) {
+		if (drive.plan->large_memory &&
+		    (bv.bv_offset | bv.bv_len) % min(nr * SECTOR_SIZE, (unsigned int)PAGE_SIZE))
+			machine_fail("a request at %llu + %u has a segment of a part of a logical block",
+				     bio->bi_iter.bi_sector, bio_sectors(bio));
+		if (drive.plan->gapless && bytes % (nr * SECTOR_SIZE) &&
+		    ((last | bv.bv_offset) & (PAGE_SIZE - 1)))
+			machine_fail("a request at %llu + %u has a gap inside a logical block",
+				     bio->bi_iter.bi_sector, bio_sectors(bio));
+		bytes += bv.bv_len;
+		last = bv.bv_offset + bv.bv_len;
+	}
+}
+
 static void drive_submit(struct bio *bio)
 {
 	const struct world_plan *plan = drive.plan;
@@ -508,6 +545,7 @@ static void drive_submit(struct bio *bio)
 		/* A driver's queue: others that are submitted meanwhile wait, too. */
 		wait_event(drive.tags, drive.nr < plan->tags);
 	}
+	check_whole(bio);
 	if (drive.nr == MOST_REQUESTS)
 		machine_fail("more than %d requests are in the drive",
 			     MOST_REQUESTS);
@@ -530,6 +568,7 @@ static void drive_submit(struct bio *bio)
 		    !drive.orders.fails) {
 			unsigned int n = machine_choose(bio_sectors(bio) + 1);
 
+			n -= n % unit();
 			while (n--)
 				do_sector(bio, n);
 		}
@@ -557,11 +596,14 @@ struct gendisk *drive_new(const struct world_plan *plan)
 		.max_sectors = plan->max_sectors,
 		.max_write_zeroes_sectors = plan->zeroes,
 		.physical_block_size = plan->physical,
-		.logical_block_size = SECTOR_SIZE,
+		.logical_block_size = max(plan->logical, 1U) * SECTOR_SIZE,
+		.virt_boundary_mask = plan->gapless ? PAGE_SIZE - 1 : 0,
 		.io_min = plan->physical,
 		.alignment_offset = plan->offset,
 		.discard_granularity = plan->granule * SECTOR_SIZE,
-		.dma_alignment = 511,
+		.dma_alignment = plan->large_memory ?
+				 min(plan->logical * SECTOR_SIZE,
+				     (unsigned int)PAGE_SIZE) - 1 : 511,
 		.max_segment_size = 65536,
 		.max_segments = 128,
 		.seg_boundary_mask = ~0UL,

@@ -398,6 +398,10 @@ static void check_reasons(const struct figures *figures,
 	      READ(rmw_drive_read_error) + READ(rmw_drive_limits) +
 	      READ(rmw_drive_atomic));
 	CHECK(rmw_drive_atomic, 0);
+	if (plan->logical)
+		CHECK(rmw_drive, 0);
+	else
+		CHECK(touches_starved, 0);
 	if (!figures->modes && !fixing)
 		CHECK(rmw_drive_report, READ(rmw_expected));
 	if (!figures->modes && fixing) {
@@ -422,7 +426,7 @@ static void check_traffic(const struct figures *figures,
 	const struct world_plan *plan = figures->plan;
 	const struct drive_count *drive = drive_count();
 
-	if (figures->limits)
+	if (figures->limits || plan->gapless || plan->large_memory)
 		BETWEEN(writes_over_limits, 0, sent.writes);
 	else
 		CHECK(writes_over_limits, sent.over);
@@ -440,7 +444,7 @@ static void check_traffic(const struct figures *figures,
 	 * request layer may cut as much as a block early.
 	 */
 	if (plan->max_sectors >= max(MUCH, 6 * plan->physical >> SECTOR_SHIFT) &&
-	    !sent.zeroes && !figures->limits &&
+	    !sent.zeroes && !figures->limits && !plan->gapless && !plan->large_memory &&
 	    plan->max_blocks <= RANGE_BLOCKS)
 		CHECK(cuts, 0);
 	if (has_errors(plan) || READ(uncut))
@@ -625,9 +629,11 @@ static void check_status(const struct figures *figures, struct align_target *at,
 	status_of(at, STATUSTYPE_INFO, text);
 	must_read("the status", text, must);
 
-	scnprintf(must, STATUS_BYTES, "%s %u 8 mode %s max_blocks %u hold_ms %u write_cache on",
+	scnprintf(must, STATUS_BYTES, "%s %u %u mode %s%s max_blocks %u hold_ms %u write_cache on",
 		  lower ? "lower" : "drive", lower ? 0 : plan->start,
-		  mode_names[figures->mode], figures->max_blocks,
+		  plan->logical ? 10 : 8, mode_names[figures->mode],
+		  plan->logical ? " logical_block_size 512" : "",
+		  figures->max_blocks,
 		  figures->hold_ms);
 	status_of(at, STATUSTYPE_TABLE, text);
 	must_read("the table line", text, must);

@@ -31,7 +31,7 @@ static size_t story_lines;
 static const char *const focus_names[] = { "none", "drops", "memory", "reads",
 					   "flood", "allocations", "gate",
 					   "quiet", "tables", "changes",
-					   "targets", "files", "scenes", "bounds", "layer", "reclaim" };
+					   "targets", "files", "scenes", "bounds", "layer", "reclaim", "logical" };
 static const char *const strategy_names[] = { "random", "pct", "mixed" };
 
 static double seconds(void)

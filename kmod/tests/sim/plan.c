@@ -409,6 +409,32 @@ static void plan_quiet(struct world_plan *plan, unsigned int block)
 	plan->bad_nr = 0;
 }
 
+/* Logical blocks of the drive that are larger than those that the device offers. */
+static void plan_logical_life(struct world_plan *plan)
+{
+	static const unsigned int logical[] = { 8, 8, 8, 4, 2, 16 };
+	unsigned int block, i;
+
+	plan->logical = logical[plan_chance(sizeof(logical) / sizeof(*logical))];
+	while (plan->physical < 512 * plan->logical)
+		plan->physical *= 2;
+	block = plan->physical / 512;
+	plan->offset = 512 * plan->logical *
+		       (one_in(3) ? plan_chance(block / plan->logical) : 0);
+	plan->twin = 0;
+	i = plan->base / block * block + block + plan->offset / 512;
+	plan->start = i;
+	plan->sectors = block * (8 + plan_chance((MEDIA_SECTORS - 64) / block - 10));
+}
+
+static void plan_logical(struct world_plan *plan)
+{
+	plan->mode = plan->mode ? plan->mode : 2;
+	plan->stacked = false;
+	plan->has_twin = false;
+	plan->zeroes -= plan->zeroes % plan->logical;
+}
+
 /* A drive that does what it is asked to, for scenes. */
 static void plan_scenes(struct world_plan *plan)
 {
@@ -492,6 +518,8 @@ static void plan_later(struct world_plan *plan)
 	plan->border = 0;
 	if (plan_focus == FOCUS_TARGETS || (plan_focus == FOCUS_NONE && !later_chance(8)))
 		plan_targets(plan);
+	plan->gapless = plan->logical && later_chance(2);
+	plan->large_memory = plan->logical && !later_chance(3);
 	if (plan_focus == FOCUS_CHANGES || (plan_focus == FOCUS_NONE && !later_chance(6)))
 		plan_changes(plan);
 	plan->reclaims = plan_focus == FOCUS_RECLAIM || !later_chance(6);
@@ -540,6 +568,8 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 		}
 		if (plan_focus == FOCUS_BOUNDS)
 			plan_bounds_life(plan);
+		if (plan_focus == FOCUS_LOGICAL)
+			plan_logical_life(plan);
 	}
 	block = plan->physical / 512;
 	plan->mode = one_in(8) ? 0 : one_in(3) ? 1 : 2;
@@ -580,6 +610,8 @@ void plan_make(struct world_plan *plan, sim_u64 seed, bool first)
 	}
 	if (plan->bad_nr)
 		plan->bad_first = plan->start + hot;
+	if (plan->logical)
+		plan_logical(plan);
 	plan->tables = plan_focus == FOCUS_TABLES;
 	plan->layer = plan_focus == FOCUS_LAYER;
 	if (plan_focus == FOCUS_SCENES) {

@@ -23,6 +23,7 @@ enum plan_focus {
 	FOCUS_BOUNDS,
 	FOCUS_LAYER,
 	FOCUS_RECLAIM,
+	FOCUS_LOGICAL,
 	FOCUS_KINDS,
 };
 

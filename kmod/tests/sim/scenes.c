@@ -994,7 +994,7 @@ static void refusals(void)
 	must_log("stage: message \"mode\": must be mode|hold_ms|max_blocks <value> or reset_stats|flush|drop_failed");
 	MUST(shim_md_load(stage.md, stage.plan->sectors, ARRAY_SIZE(argv), argv,
 			  &error), -EINVAL);
-	MUST(strcmp(error, "the number of feature arguments must be even and at most 12"),
+	MUST(strcmp(error, "the number of feature arguments must be even and at most 14"),
 	     0);
 	stage_close();
 }
@@ -1340,8 +1340,9 @@ static const struct {
 	{ "two regions", scene_two_regions }, { "cut", scene_cut },
 	{ "long run", scene_long_run }, { "files", scene_files },
 	{ "lost files", scene_lost_files }, { "fresh", scene_fresh },
-	{ "given back", scene_given_back }, { "lowered", scene_lowered },
-	{ "relieved", scene_relieved }, { "ceiling", scene_ceiling },
+	{ "given back", scene_given_back }, { "read once", scene_read_once },
+	{ "lowered", scene_lowered }, { "relieved", scene_relieved },
+	{ "ceiling", scene_ceiling },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

@@ -15,6 +15,7 @@ void scene_lost_files(void);
 void scene_ceiling(void);
 void scene_given_back(void);
 void scene_fresh(void);
+void scene_read_once(void);
 void scene_lowered(void);
 void scene_relieved(void);
 

@@ -90,6 +90,24 @@ static struct mapped_device *open_other(void)
 	return md;
 }
 
+/* A held block of which the write has failed is not read again for the next one. */
+void scene_read_once(void)
+{
+	stage_open(2, 400, 64);
+	act_write(stage_at(4) + 1, 1);
+	stage_fails(WRITES, 4, 1);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0)), BLK_STS_IOERR);
+	MUST(COUNT(pad_reads), 1);
+	must_log("degraded: cannot write held blocks to drive");
+	stage_fails(READS, 4, 1);
+	stage_flush();
+	must_log("no longer degraded");
+	MUST(COUNT(pad_reads), 1);
+	MUST(COUNT(degraded), 0);
+	stage_fails(0, 0, 0);
+	stage_close();
+}
+
 static void leave(struct mapped_device *other, struct mapped_device *first)
 {
 	*shim_param_max_memory_bytes = 0;

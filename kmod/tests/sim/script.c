@@ -55,7 +55,8 @@ static const struct setting {
 	SWITCH(streams), SWITCH(power), SWITCH(flood), SWITCH(has_twin),
 	NUMBER(twin, 0, MEDIA_SECTORS), NUMBER(border, 0, MEDIA_SECTORS),
 	SWITCH(linear), SWITCH(files), SWITCH(reclaims),
-	NUMBER(ceiling, 0, 1 << 20), NUMBER(granule, 0, 1 << 16), NUMBER(hang_at, 0, 1 << 20),
+	NUMBER(ceiling, 0, 1 << 20), NUMBER(granule, 0, 1 << 16),
+	NUMBER(logical, 0, 128), SWITCH(gapless), SWITCH(large_memory), NUMBER(hang_at, 0, 1 << 20),
 	NUMBER(hang_ms, 0, 1000000),
 };
 

@@ -684,16 +684,18 @@ static const char *load(struct mapped_device *md, const char *below,
 {
 	const struct world_plan *plan = world.plan;
 	char at[16], max[16], ms[16], *error = NULL;
-	char *argv[] = { (char *)below, at, "8", "mode",
+	char *argv[] = { (char *)below, at, plan->logical ? "10" : "8", "mode",
 			 (char *)mode_names[mode], "max_blocks", max,
-			 "hold_ms", ms, "write_cache", "on" };
+			 "hold_ms", ms, "write_cache", "on",
+			 "logical_block_size", "512" };
+	unsigned int argc = ARRAY_SIZE(argv) - (plan->logical ? 0 : 2);
 
 	put_number(at, start);
 	put_number(max, plan->max_blocks);
 	put_number(ms, plan->hold_ms);
 	if (md == world.md && plan->border)
-		return load_two(argv, ARRAY_SIZE(argv));
-	return shim_md_load(md, sectors, ARRAY_SIZE(argv), argv, &error) ?
+		return load_two(argv, argc);
+	return shim_md_load(md, sectors, argc, argv, &error) ?
 		error : NULL;
 }
 
@@ -944,6 +946,7 @@ static void check_drive_count(const char *name, unsigned int which, u64 is)
 static void check_ledger(void)
 {
 	struct align_target *at = shim_md_target(world.md)->private;
+	u64 bounced;
 	const struct ledger *ledger = at->ledger;
 	const struct sent *sent = &world.sent;
 	const struct drive_count *drive = drive_count();
@@ -965,9 +968,12 @@ static void check_ledger(void)
 	figures_check(&world.figures, at, world.lower, world.twin);
 	if (world.lower)
 		return;
-	check_drive_count("pad_reads", LEDGER_pad_reads, drive->reads);
+	bounced = READ(bounce_reads);
+	check_drive_count("pad_reads", LEDGER_pad_reads,
+			  drive->reads - bounced);
 	check_drive_count("pad_read_bytes", LEDGER_pad_read_bytes,
-			  drive->read_bytes);
+			  drive->read_bytes -
+			  bounced * world.plan->logical * SECTOR_SIZE);
 	if (!world.plan->error_one_in && !world.plan->bad_nr &&
 	    !READ(uncut) && !READ(rmw_drive_read_error))
 		check_drive_count("rmw_drive", LEDGER_rmw_drive,

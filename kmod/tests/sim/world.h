@@ -74,6 +74,10 @@ enum world_event {
  * @linear: the second target of the table is a linear one
  * @files: devices have files in sysfs, and a task reads them
  * @reclaims: a task calls the shrinker
+ * @logical: sectors in a logical block of the drive, if the device offers smaller ones;
+ *	else 0
+ * @gapless: the drive takes no gaps between segments
+ * @large_memory: nor segments of parts of logical blocks
  * @granule: sectors that the drive says it discards as a whole; 0: it says nothing
  * @ceiling: blocks that all targets together may have in memory; 0: there is no such
  *	limit
@@ -119,6 +123,9 @@ struct world_plan {
 	bool has_twin;
 	unsigned int border;
 	bool linear, files, reclaims;
+	unsigned int logical;
+	bool gapless;
+	bool large_memory;
 	unsigned int granule;
 	unsigned int ceiling;
 	unsigned int mode, max_blocks, hold_ms;

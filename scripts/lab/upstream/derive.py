@@ -154,7 +154,7 @@ LAYER_REWRITES = {"report": {
         ("\tret = fixing_init(at, &args);\n\tif (ret)\n\t\tgoto bad;\n", ""),
         ("\tio->at = at;\n\tio->bio = bio;\n\tio->change = false;\n\thold_begin_io(io);\n",
          "\tio->at = at;\n\tio->bio = bio;\n\tio->change = false;\n"),
-        ("\t\tif (overlay_wants(io))\n\t\t\treturn overlay_map_read(io);\n", ""),
+        ("\t\treturn fixing_map_read(io);\n", "\t\treport_count_read(io, true);\n\t\treturn DM_MAPIO_REMAPPED;\n"),
         ("\t\tif (hold_is_some(at))\n\t\t\treturn hold_map_flush(io);\n", ""),
         ("\tio->write.counted = false;\n", ""),
         ("\treturn fixing_map(io);\n", "\treturn report_map(io);\n"),
@@ -229,7 +229,7 @@ HOOKS = {"fixing.h": "pad", "hold.h": "pad", "cut.h": "pad"}
 SUITES = {"report": ("geometry", "limits", "ledger"), "pad": ("cut", "block", "quiet", "range", "shard"), "coalesce": ("waiter",)}
 
 # Sections of the manual that a series does not have, by the first layer that has them.
-SECTIONS = {"pad": ("Changing the mode", "When to use it, and when not", "Reads, flushes and FUA", "Errors", "Memory", "Design"),
+SECTIONS = {"pad": ("Smaller logical blocks", "Changing the mode", "When to use it, and when not", "Reads, flushes and FUA", "Errors", "Memory", "Design"),
             "coalesce": ("Holding", "When coalesce is refused", "Suspend, reload, reboot", "What is at stake", "Example",
                          "Rules of holding", "Reads of held sectors", "How a flush waits", "What the drain writes first",
                          "Suspend", "Limits and known gaps")}

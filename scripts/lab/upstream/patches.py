@@ -162,15 +162,18 @@ Add the part of the dm-align target that serves writes in its mode pad:
 - start.c decides late when a block is read, because the write that
   would complete it may be on its way;
 - run.c reads and writes neighbouring blocks by one request;
+- bounce.c reads parts of the logical blocks of a device, where the
+  target offers smaller ones, and starved.c lets touches wait for memory
+  that may not go down as they came there;
 - notify.c has what is known of blocks forgotten before a sleep, and
   reclaim.c gives its memory back, by a shrinker or to other targets.
 
 An update cannot be lost: a block is read only when no write to it is in
 flight, and a write to a block that is being read or written waits. The
-engine never waits for memory in the I/O path; what it cannot serve goes
-down unmodified, in order, and is counted.
-""", driver("block.c", "engine.c", "notify.c", "order.c", "reclaim.c", "run.c", "start.c", "turn.c",
-            "write.c")),
+engine never waits for memory in the I/O path, but for its own reserve;
+what it cannot serve goes down unmodified, in order, and is counted.
+""", driver("block.c", "bounce.c", "bounce.h", "engine.c", "notify.c", "order.c", "reclaim.c", "run.c", "start.c",
+            "starved.c", "turn.c", "write.c")),
     Patch("dm-align: add the mode pad", """\
 Let the target serve writes by the engine in mode pad: it writes whole
 physical blocks, joins partial touches that are in flight together, and

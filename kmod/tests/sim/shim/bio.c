@@ -89,6 +89,7 @@ static void clone(struct bio *bio, struct block_device *bdev, struct bio *from,
 {
 	bio_init(bio, bdev, from->bi_io_vec, 0, from->bi_opf);
 	bio->bi_pool = pool;
+	bio->cloned = true;
 	bio->bi_iter = from->bi_iter;
 	bio->bi_ioprio = from->bi_ioprio;
 	bio->bi_write_hint = from->bi_write_hint;

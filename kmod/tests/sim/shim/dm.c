@@ -398,7 +398,7 @@ static void clone_end(struct bio *bio)
 
 bool shim_is_clone(const struct bio *bio)
 {
-	return bio->bi_end_io == clone_end;
+	return bio->bi_end_io == clone_end || bio->cloned;
 }
 
 /* Send @sectors of a bio from @from on. Return: the sectors that the target took. */

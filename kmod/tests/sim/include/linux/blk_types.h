@@ -14,6 +14,8 @@
 typedef u8 blk_status_t;
 #define BLK_STS_OK	0
 #define BLK_STS_AGAIN	12
+#define BLK_STS_NOTSUPP	1
+#define BLK_STS_RESOURCE	9
 #define BLK_STS_IOERR	10
 
 typedef u32 blk_opf_t;
@@ -54,6 +56,7 @@ typedef void (bio_end_io_t)(struct bio *bio);
  * struct bio - a request, as the kernel's
  * @nobodys: charged to the root cgroup
  * @kept: the bio's flush was left out, as its disk had no volatile cache
+ * @cloned: its memory is that of another bio
  * @cgroup: number of the cgroup that is charged; 0: none
  */
 struct bio {
@@ -66,6 +69,7 @@ struct bio {
 	unsigned short bi_ioprio;
 	bool nobodys;
 	bool kept;
+	bool cloned;
 	unsigned char cgroup;
 	struct bvec_iter bi_iter;
 	bio_end_io_t *bi_end_io;

@@ -28,6 +28,8 @@ struct page {
 
 struct page *alloc_pages(gfp_t gfp, unsigned int order);
 void __free_pages(struct page *page, unsigned int order);
+#define alloc_page(gfp)	alloc_pages(gfp, 0)
+#define __free_page(page)	__free_pages(page, 0)
 
 static inline unsigned int get_order(unsigned long bytes)
 {

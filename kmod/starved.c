@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/**
+ * DOC: Touches that wait for memory
+ *
+ * Where the target offers smaller logical blocks than the underlying device has,
+ * no partial touch may go down as it came. One for which there is no block, for
+ * want of memory or of a slot, or because very many ranges are in flight over it,
+ * waits in blocks->starved, and those that come later wait behind it. They try
+ * again whenever a block is freed, in order of arrival. One over whose block more
+ * than 32 ranges are in flight waits in blocks->crowded until a range ends, and
+ * nothing waits behind it.
+ *
+ * So that the first of them does not wait for the memory of others, the target
+ * has one block in reserve. It serves one turn at a time: it holds nothing, is not
+ * cached, and what comes too late for its turn waits here again. Nothing in
+ * memory waits for a touch that waits here, so the reserve comes back when its
+ * requests have ended.
+ */
+#include "block_state.h"
+
+/**
+ * starved_add - let a touch wait for a block
+ * @touch: the touch, for which there is none
+ *
+ * Called with the lock of the block's shard held: a range that ends there later sees
+ * the touch.
+ */
+void starved_add(struct align_touch *touch)
+{
+	struct align_target *at = touch->io->at;
+	struct align_blocks *blocks = &at->engine.blocks;
+
+	ledger_inc(at->ledger, touches_starved);
+	touch->starved = true;
+	spin_lock(&blocks->lock);
+	list_add_tail(&touch->list, &blocks->starved);
+	spin_unlock(&blocks->lock);
+	/* Also if it is crowded: then more ranges are counted. */
+	blocks_feed(at);
+}
+
+static struct align_touch *starved_first(struct align_blocks *blocks)
+{
+	struct align_touch *touch;
+
+	spin_lock_irq(&blocks->lock);
+	touch = list_first_entry_or_null(&blocks->starved, struct align_touch,
+					 list);
+	spin_unlock_irq(&blocks->lock);
+	return touch;
+}
+
+/*
+ * Find a block for the touch that has waited longest. Return: whether to go on: it has
+ * one, or waits for ranges, or the reserve has come back meanwhile.
+ */
+static bool starved_try(struct align_target *at, struct align_touch *touch)
+{
+	struct align_blocks *blocks = &at->engine.blocks;
+	u64 number = touch->part.block;
+	struct shard_span span = shard_span(at, number, number);
+	struct align_block *fresh = blocks_get_fresh(at, number);
+	unsigned long flags;
+	LIST_HEAD(started);
+	bool more = true;
+
+	span_lock(at, &span, &flags);
+	spin_lock(&blocks->lock);
+	list_del_init(&touch->list);
+	spin_unlock(&blocks->lock);
+	touch->fresh = fresh;
+	if (blocks_add_touch(touch, &span, &started) == TOUCH_REFUSED) {
+		spin_lock(&blocks->lock);
+		if (touch->over) {
+			list_add_tail(&touch->list, &blocks->crowded);
+		} else {
+			list_add(&touch->list, &blocks->starved);
+			more = blocks->reserve;
+		}
+		spin_unlock(&blocks->lock);
+	}
+	fresh = touch->fresh;
+	touch->fresh = NULL;
+	span_unlock(at, &span, flags);
+	blocks_put_fresh(at, number, fresh);
+	turns_queue(&started);
+	return more;
+}
+
+/* Serve touches that wait for memory, as far as there is some. */
+void starved_feed(struct work_struct *work)
+{
+	struct align_target *at =
+		container_of(work, struct align_target, engine.blocks.feed);
+	struct align_touch *touch;
+
+	/* Nothing else takes touches out. */
+	while ((touch = starved_first(&at->engine.blocks)) &&
+	       starved_try(at, touch))
+		cond_resched();
+}

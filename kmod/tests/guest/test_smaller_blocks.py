@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0
+"""
+Logical blocks of 512 bytes on disks that have larger ones. scsi_debug refuses what is not whole in its own, and the kernel
+what does not begin there, so that each request that succeeds was whole below.
+"""
+
+import json
+import random
+
+import pytest
+
+from lab.paths import OUT
+from lab.plugins.extent import only_all
+from rig.control import Refused
+from rig.direct import RWF_DSYNC, SECTOR, Buffer, Disk, check, pattern
+from rig.dm import Align, queue, run
+from rig.filesystem import mounted
+
+ALIGNCTL = OUT / "bin" / "alignctl"
+AREA = 4096
+MODES = ["pad", "coalesce"]
+
+
+def smaller(path, mode, **options):
+    return Align(path, mode=mode, logical_block_size=512, **options)
+
+
+def play(upper, choose, number):
+    """Send requests of 1 to 40 sectors anywhere, one at a time, and compare each read with a model; return the model."""
+    model = bytearray(upper.read(0, AREA))
+    for tag in range(1, number + 1):
+        length = choose.randint(1, 40)
+        sector = choose.randrange(AREA - length)
+        at = slice(sector * SECTOR, (sector + length) * SECTOR)
+        kind = choose.choices(["write", "sync", "zero", "read", "flush"], [10, 3, 2, 8, 1])[0]
+        if kind == "flush":
+            upper.flush()
+        elif kind == "read":
+            check(sector, bytes(model[at]), upper.read(sector, length), f"read {tag}")
+        elif kind == "zero":
+            upper.zero(sector, length)
+            model[at] = bytes(length * SECTOR)
+        else:
+            data = pattern(tag, sector, length)
+            upper.write(sector, data, skew=choose.choice([0, 512, 1536]), flags=RWF_DSYNC if kind == "sync" else 0)
+            model[at] = data
+    return bytes(model)
+
+
+@pytest.mark.each_kernel
+@pytest.mark.parametrize("mode", MODES)
+def test_requests_of_512_bytes_reach_a_disk_of_4096(rig, mode):
+    with rig.scsi_debug(sector_size=4096, lbpu=1, lbpws=1) as path:
+        with smaller(path, mode) as device, Disk(device.path) as upper:
+            assert queue(path, "logical_block_size") == "4096"
+            assert (queue(device.path, "logical_block_size"), queue(device.path, "physical_block_size")) == ("512", "4096")
+            assert f"mode {mode} logical_block_size 512" in device.table()
+            model = play(upper, random.Random(mode), 400)
+            device.message("flush")
+            ledger = device.balanced()
+            assert ledger["rmw_drive"] == ledger["rmw_lost"] == 0 < ledger["rmw_host"] < ledger["rmw_expected"]
+            assert 0 < ledger["bounce_reads"] <= 2 * ledger["reads_bounced"]
+            check(0, model, upper.read(0, AREA), "through the target")
+        with Disk(path) as lower:
+            check(0, model, lower.read(0, AREA), "beneath it")
+
+
+@pytest.mark.each_kernel
+def test_parts_of_a_larger_physical_block_are_fixed_too(rig):
+    """Logical blocks of 4096 bytes, physical ones of 16 KiB."""
+    with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path, smaller(path, "coalesce") as device, \
+            Disk(device.path) as upper:
+        model = play(upper, random.Random(7), 200)
+        assert device.balanced(pending=device.counter("rmw_pending"))["rmw_drive"] == 0
+        check(0, model, upper.read(0, AREA), "through the target")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_writers_and_readers_at_the_same_time(rig, mode):
+    with rig.scsi_debug(sector_size=4096, lbpu=1, lbpws=1) as path, smaller(path, mode) as device:
+        load = rig.stress(device.path, beneath=path, physical=4096, torn_reads=True, memory_align=512, seconds=rig.seconds / 4)
+        load.finish()
+        assert device.balanced()["rmw_expected"] == load.touches
+
+
+def test_pieces_of_memory_smaller_than_a_block_of_the_disk(rig):
+    with rig.scsi_debug(sector_size=4096) as path, smaller(path, "pad") as device, Disk(device.path) as upper:
+        data = pattern(3, 64, 24)
+        buffers = [Buffer(SECTOR, skew) for skew in [0, 512, 1024] * 8]
+        try:
+            for i, buffer in enumerate(buffers):
+                buffer.fill(data[i * SECTOR:(i + 1) * SECTOR])
+            upper.write_from(64, [buffer.view for buffer in buffers])
+        finally:
+            for buffer in buffers:
+                buffer.close()
+        check(64, data, upper.read(64, 24), "from 24 pieces")
+        assert device.balanced()["rmw_expected"] == 0
+
+
+def test_a_discard_leaves_the_parts_of_blocks_alone(rig):
+    with rig.scsi_debug(sector_size=4096, lbpu=1, lbprz=1) as path, smaller(path, "pad") as device, \
+            Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 64))
+        upper.discard(3, 42)
+        check(0, pattern(1, 0, 8), upper.read(0, 8), "in front of it")
+        check(40, pattern(1, 40, 24), upper.read(40, 24), "behind it")
+        check(8, bytes(32 * SECTOR), upper.read(8, 32), "what was discarded")
+        upper.discard(50, 3)
+        check(40, pattern(1, 40, 24), upper.read(40, 24), "a discard inside a block")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_conform_finds_no_fault(rig, mode):
+    with rig.scsi_debug(sector_size=4096, lbpu=1, lbpws=1) as path, smaller(path, mode) as device:
+        done = run(ALIGNCTL, "conform", device.path, "--json", "--rounds", 312, "--depth", 4)
+        found = json.loads(done.stdout)
+    assert (found["logical_block_size"], found["faulty"], found["rounds"]) == (512, 0, 312)
+
+
+@pytest.mark.parametrize(("kind", "megabytes"), [("ext4", 64), only_all("one file system shows it", "xfs", 400)])
+def test_a_file_system_of_512_byte_sectors_that_was_made_elsewhere_is_mounted(rig, tmp_path, kind, megabytes):
+    """An image with a table of partitions and a file system, made for sectors of 512 bytes, is copied to the disk."""
+    image, start = tmp_path / "image", 2049
+    with open(image, "wb") as file:
+        file.truncate(megabytes << 20)
+    run("sh", "-c", f"echo 'start={start}, type=L' | sfdisk --quiet --label gpt {image}")
+    run("modprobe", "loop")
+    loop = run("losetup", "--show", "--find", "--offset", start * SECTOR, "--sizelimit", (megabytes - 2) << 20,
+               image).stdout.strip()
+    try:
+        run(*{"xfs": ["mkfs.xfs", "-q", "-s", "size=512"], "ext4": ["mkfs.ext4", "-q", "-b", "1024"]}[kind], loop)
+        with mounted(kind, loop) as folder:
+            (folder / "file").write_bytes(pattern(5, 0, 999))
+    finally:
+        run("losetup", "--detach", loop)
+    with rig.scsi_debug(megabytes=megabytes, sector_size=4096) as path:
+        run("dd", f"if={image}", f"of={path}", "bs=1M", "oflag=direct", "status=none")
+        with smaller(path, "coalesce") as device:
+            run("kpartx", "-a", "-s", device.path)
+            try:
+                part = f"{device.path}p1" if device.path[-1].isdigit() else f"{device.path}1"
+                with mounted(kind, part) as folder:
+                    assert (folder / "file").read_bytes() == pattern(5, 0, 999)
+                    (folder / "new").write_bytes(pattern(6, 0, 77))
+                with mounted(kind, part) as folder:
+                    assert (folder / "new").read_bytes() == pattern(6, 0, 77)
+            finally:
+                run("kpartx", "-d", device.path)
+            device.message("flush")
+            assert device.balanced()["rmw_drive"] == 0
+
+
+@pytest.mark.parametrize(("options", "why"), [
+    ({"logical_block_size": 1024, "mode": "pad"}, "logical_block_size must be 512"),
+    ({"logical_block_size": 512}, "logical_block_size needs mode pad or coalesce"),
+    ({"logical_block_size": 512, "mode": "pad", "physical_block_size": 2048, "alignment_offset": 0},
+     "physical_block_size must not be less than the device's logical block size"),
+    ({"logical_block_size": 512, "mode": "pad", "physical_block_size": 8192, "alignment_offset": 512},
+     "alignment_offset must be a multiple of the device's logical block size"),
+    ({"logical_block_size": 512, "mode": "pad", "start": 4}, "start and length must be multiples"),
+    ({"logical_block_size": 512, "mode": "pad", "length": 8004}, "start and length must be multiples"),
+])
+def test_what_is_refused_says_why(rig, options, why):
+    with rig.scsi_debug(sector_size=4096) as path, rig.log() as log, pytest.raises(Refused), Align(path, **options):
+        pass
+    assert why in log.text
+
+
+def test_mode_report_is_refused_by_message_and_a_device_of_512_is_as_without_the_argument(rig):
+    with rig.scsi_debug(sector_size=4096) as path, smaller(path, "pad") as device:
+        with rig.log() as log, pytest.raises(Refused):
+            device.set_mode("report")
+        assert "logical_block_size needs mode pad or coalesce" in log.text
+        device.set_mode("coalesce")
+    drive = rig.drive("p4096")
+    with Align(drive.path, logical_block_size=512) as device:
+        device.set_mode("pad")
+        device.set_mode("report")
