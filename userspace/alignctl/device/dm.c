@@ -101,6 +101,19 @@ static struct maybe holding_of(const char *dir, unsigned int index)
 						   MAYBE_UNKNOWN;
 }
 
+/* Read the logical block of a device by its number; 0 if that is not known. */
+static uint32_t logical_of(dev_t devno)
+{
+	struct sysfs_device device;
+	uint32_t logical;
+
+	if (!sysfs_device_open(&device, devno))
+		return 0;
+	logical = sysfs_logical(device.disk_dir);
+	sysfs_device_close(&device);
+	return logical;
+}
+
 /* Read the members of the targets that only sysfs has. */
 static void read_sysfs(struct dm_align *device)
 {
@@ -111,6 +124,7 @@ static void read_sysfs(struct dm_align *device)
 	device->held_oldest_ms = MAYBE_UNKNOWN;
 	if (!sysfs_device_open(&self, device->devno))
 		return;
+	device->logical = sysfs_logical(self.disk_dir);
 	if (sysfs_number(self.dir, "align/held_oldest_ms", &oldest))
 		device->held_oldest_ms = maybe_of(oldest);
 	for (i = 0; i < device->nr_targets; i++) {
@@ -128,6 +142,7 @@ static void read_sysfs(struct dm_align *device)
 				  &target->memory_high_water))
 			target->memory_high_water = 0;
 		target->holding = holding_of(self.dir, target->index);
+		target->lower_logical = logical_of(target->table.device);
 	}
 	sysfs_device_close(&self);
 }
@@ -245,6 +260,7 @@ static struct dm_align_target target_of(const struct ledger *ledger,
 					ledger->raw[LEDGER_held_bytes]),
 		},
 		.device_gone = found->device_gone,
+		.lower_logical = found->lower_logical,
 		.hold_ms = found->hold_ms,
 		.memory_high_water = found->memory_high_water,
 		.holding = holding_of(dir, found->index),
@@ -288,6 +304,7 @@ static void visit_block(const char *name, void *context)
 	}
 	sysfs_number(dir, "dm/suspended", &suspended);
 	device.suspended = suspended;
+	device.logical = sysfs_logical(dir);
 	device.held_oldest_ms = ledger.held_oldest_ms;
 	device.target = memory_or_exit(calloc(ledger.nr_targets + 1,
 					      sizeof(*device.target)));
@@ -437,6 +454,23 @@ bool dm_align_gone(const struct dm_align *device)
 		if (device->target[i].device_gone)
 			return true;
 	return false;
+}
+
+bool dm_align_offers_smaller(const struct dm_align *device,
+			     const struct dm_align_target *target)
+{
+	return device->logical && device->logical < target->lower_logical;
+}
+
+const struct dm_align_target *
+dm_align_smaller(const struct dm_align *device)
+{
+	size_t i;
+
+	for (i = 0; i < device->nr_targets; i++)
+		if (dm_align_offers_smaller(device, &device->target[i]))
+			return &device->target[i];
+	return NULL;
 }
 
 bool dm_align_open(const struct dm_align *device)

@@ -21,6 +21,8 @@
  * @status: status line of the target
  * @table: table line of the target
  * @device_gone: the device below has been removed
+ * @lower_logical: logical block of the device below, bytes, from sysfs; 0 if missing
+ *	there
  * @hold_ms: longest time to hold a block, ms, from sysfs; 0 if missing there
  * @holding: 1: in mode coalesce, a partial touch may be acknowledged as soon as
  *	it is copied; 0: not, from sysfs; unknown if missing there
@@ -34,6 +36,7 @@ struct dm_align_target {
 	struct align_status status;
 	struct align_table table;
 	bool device_gone;
+	uint32_t lower_logical;
 	int64_t hold_ms;
 	int64_t memory_high_water;
 	struct maybe holding;
@@ -48,6 +51,7 @@ struct dm_align_target {
  * @suspended: the device is suspended
  * @from_sysfs: read without device-mapper; @uuid and @open_count, and start,
  *	length and table.start of the targets are not known then
+ * @logical: logical block of the device, bytes, from sysfs; 0 if missing there
  * @held_oldest_ms: age of the oldest held block, ms, from sysfs; 0: nothing is
  *	held; unknown if missing there
  * @nr_targets: number of align targets
@@ -60,6 +64,7 @@ struct dm_align {
 	int open_count;
 	bool suspended;
 	bool from_sysfs;
+	uint32_t logical;
 	struct maybe held_oldest_ms;
 	size_t nr_targets;
 	struct dm_align_target *target;
@@ -101,6 +106,17 @@ bool dm_uuid_partition(const char *uuid);
 
 /* Check whether the device below any of the targets has been removed. */
 bool dm_align_gone(const struct dm_align *device);
+
+/*
+ * Check whether a target makes the logical blocks that its device offers, by its
+ * feature logical_block_size: those of the device below are larger.
+ */
+bool dm_align_offers_smaller(const struct dm_align *device,
+			     const struct dm_align_target *target);
+
+/* Find the first target for which that is so; NULL: none. */
+const struct dm_align_target *
+dm_align_smaller(const struct dm_align *device);
 
 /* Check whether something has the device open now. */
 bool dm_align_open(const struct dm_align *device);

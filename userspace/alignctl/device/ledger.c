@@ -92,6 +92,7 @@ static bool read_device(struct ledger_target *target, const char *dir,
 		target->device = sysfs_text(dir, file);
 	} else if (sysfs_device_open(&device, devno)) {
 		target->device = memory_or_exit(strdup(device.name));
+		target->lower_logical = sysfs_logical(device.disk_dir);
 		sysfs_device_close(&device);
 	} else {
 		target->device = sysfs_text(dir, file);
@@ -185,7 +186,6 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 {
 	CLEANUP_FREE char *dir = message_format("%s/align", disk_dir);
 	struct target_search search = { ledger, dir };
-	int64_t number;
 	unsigned int i;
 
 	memset(ledger, 0, sizeof(*ledger));
@@ -198,10 +198,9 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 		return bad_file(dir, "suggested_physical_block_size");
 	if (!read_held_oldest(ledger, dir))
 		return bad_file(dir, "held_oldest_ms");
-	ledger->logical = ALIGN_SECTOR_SIZE;
-	if (sysfs_number(disk_dir, "queue/logical_block_size", &number) &&
-	    number > 0 && number <= UINT32_MAX)
-		ledger->logical = (uint32_t)number;
+	ledger->logical = sysfs_logical(disk_dir);
+	if (!ledger->logical)
+		ledger->logical = ALIGN_SECTOR_SIZE;
 	for (i = 0; i < LEDGER_NR; i++) {
 		const char *name = ledger_rows[i].name;
 		CLEANUP_FREE char *base = message_format("baseline_%s", name);
@@ -270,6 +269,12 @@ const struct ledger_target *ledger_gone(const struct ledger *ledger)
 		if (ledger->target[i].device_gone)
 			return &ledger->target[i];
 	return NULL;
+}
+
+bool ledger_offers_smaller(const struct ledger *ledger,
+			   const struct ledger_target *target)
+{
+	return ledger->logical < target->lower_logical;
 }
 
 static double ratio(uint64_t part, uint64_t whole)

@@ -78,6 +78,7 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
  * @memory_high_water: largest memory that was in use, bytes
  * @device: the kernel's name of the device below, or "major:minor"
  * @device_gone: the device below has been removed
+ * @lower_logical: logical block of the device below, bytes; 0 if not known
  */
 struct ledger_target {
 	unsigned int index;
@@ -91,6 +92,7 @@ struct ledger_target {
 	int64_t memory_high_water;
 	char *device;
 	bool device_gone;
+	uint32_t lower_logical;
 };
 
 /**
@@ -155,6 +157,13 @@ uint64_t ledger_degraded(const struct ledger *ledger);
 
 /* Return the first target whose device below is gone; NULL: none. */
 const struct ledger_target *ledger_gone(const struct ledger *ledger);
+
+/*
+ * Check whether a target makes the logical blocks that the device offers, by its
+ * feature logical_block_size: those of the device below are larger.
+ */
+bool ledger_offers_smaller(const struct ledger *ledger,
+			   const struct ledger_target *target);
 
 /*
  * Return the bytes of whole physical blocks touched by the writes that arrived

@@ -27,9 +27,15 @@ static uint64_t sum_bins(const uint64_t *bins)
 
 /* Targets, in the order of the device's table */
 
+/* A target, and the ledger of its device. */
+struct target_row {
+	const struct ledger *ledger;
+	const struct ledger_target *target;
+};
+
 enum target_column {
-	TARGET_INDEX, TARGET_MODE, TARGET_PHYSICAL, TARGET_OFFSET, TARGET_ON,
-	TARGET_GONE, TARGET_HOLD, TARGET_MAX_BLOCKS, TARGET_BLOCKS,
+	TARGET_INDEX, TARGET_MODE, TARGET_LOGICAL, TARGET_PHYSICAL,
+	TARGET_OFFSET, TARGET_ON, TARGET_GONE, TARGET_HOLD, TARGET_MAX_BLOCKS, TARGET_BLOCKS,
 	TARGET_MEMORY, TARGET_HIGH_WATER,
 };
 
@@ -37,6 +43,10 @@ static const struct table_column target_columns[] = {
 	[TARGET_INDEX] = { .key = "index", .heading = "TARGET",
 			   .flags = TABLE_RIGHT },
 	[TARGET_MODE] = { .key = "mode", .heading = "MODE" },
+	/* where the target makes it: else it is that of the device below */
+	[TARGET_LOGICAL] = { .key = "logical_block_size", .heading = "LOGICAL",
+			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+			     .unit = FIGURE_LENGTH },
 	[TARGET_PHYSICAL] = { .key = "physical_block_size",
 			      .heading = "PHYSICAL", .flags = TABLE_RIGHT,
 			      .unit = FIGURE_LENGTH },
@@ -59,7 +69,8 @@ static const struct table_column target_columns[] = {
 
 static struct table_value target_value(const void *row, size_t column)
 {
-	const struct ledger_target *target = row;
+	const struct target_row *r = row;
+	const struct ledger_target *target = r->target;
 	int64_t offset;
 
 	switch ((enum target_column)column) {
@@ -67,6 +78,9 @@ static struct table_value target_value(const void *row, size_t column)
 		return table_number(target->index);
 	case TARGET_MODE:
 		return table_text(target->mode);
+	case TARGET_LOGICAL:
+		return ledger_offers_smaller(r->ledger, target) ?
+			table_number(r->ledger->logical) : table_null();
 	case TARGET_PHYSICAL:
 		return table_number(target->physical);
 	case TARGET_OFFSET:
@@ -98,8 +112,11 @@ static void text_targets(const struct ledger *ledger)
 	struct table *table = table_new(&target_table);
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++)
-		table_add(table, &ledger->target[i]);
+	for (i = 0; i < ledger->nr_targets; i++) {
+		const struct target_row row = { ledger, &ledger->target[i] };
+
+		table_add(table, &row);
+	}
 	table_print(table, 2);
 }
 
@@ -108,9 +125,11 @@ static struct json_object *json_targets(const struct ledger *ledger)
 	struct json_object *array = json_new_array();
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++)
-		json_append(array, table_json(&target_table,
-					      &ledger->target[i]));
+	for (i = 0; i < ledger->nr_targets; i++) {
+		const struct target_row row = { ledger, &ledger->target[i] };
+
+		json_append(array, table_json(&target_table, &row));
+	}
 	return array;
 }
 

@@ -81,6 +81,16 @@ bool sysfs_number(const char *dir, const char *file, int64_t *number)
 	return true;
 }
 
+uint32_t sysfs_logical(const char *disk_dir)
+{
+	int64_t bytes;
+
+	if (!sysfs_number(disk_dir, "queue/logical_block_size", &bytes) ||
+	    bytes < 0 || bytes > UINT32_MAX)
+		return 0;
+	return (uint32_t)bytes;
+}
+
 char *sysfs_subsystem(const char *disk_dir)
 {
 	CLEANUP_FREE char *link = message_format("%s/device/subsystem",

@@ -52,6 +52,9 @@ bool sysfs_number(const char *dir, const char *file, int64_t *number);
  */
 char *sysfs_subsystem(const char *disk_dir);
 
+/* Return the logical block of a disk, bytes; 0 if sysfs does not say. */
+uint32_t sysfs_logical(const char *disk_dir);
+
 /* Read a device number, "major:minor", from a file like "dev". */
 bool sysfs_devno(const char *dir, const char *file, dev_t *devno);
 

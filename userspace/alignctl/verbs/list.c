@@ -48,7 +48,8 @@ struct list_row {
 
 enum list_column {
 	LIST_NAME, LIST_DM, LIST_INDEX, LIST_START, LIST_SECTORS, LIST_ON,
-	LIST_GONE, LIST_ON_START, LIST_MODE, LIST_PHYSICAL, LIST_OFFSET,
+	LIST_GONE, LIST_ON_START, LIST_MODE, LIST_LOGICAL, LIST_PHYSICAL,
+	LIST_OFFSET,
 	LIST_HOLD, LIST_MAX_BLOCKS, LIST_BLOCKS, LIST_MEMORY, LIST_HIGH_WATER,
 	LIST_EPOCH, LIST_HOLDING, LIST_OPEN, LIST_SUSPENDED, LIST_HELD,
 	LIST_HELD_BYTES, LIST_HELD_OLDEST, LIST_DEGRADED, LIST_STATE,
@@ -67,6 +68,10 @@ static const struct table_column list_columns[] = {
 	[LIST_GONE] = { .key = "device_gone" },
 	[LIST_ON_START] = { .key = "device_start_sector" },
 	[LIST_MODE] = { .key = "mode", .heading = "MODE" },
+	/* where the device makes it: else it is that of the device below */
+	[LIST_LOGICAL] = { .key = "logical_block_size", .heading = "LOGICAL",
+			   .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+			   .unit = FIGURE_LENGTH },
 	[LIST_PHYSICAL] = { .key = "physical_block_size", .heading = "PHYSICAL",
 			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
 	[LIST_OFFSET] = { .key = "alignment_offset", .heading = "OFFSET",
@@ -170,6 +175,9 @@ static struct table_value list_value(const void *row, size_t column)
 		return known(device, target->table.start);
 	case LIST_MODE:
 		return table_text(status->mode);
+	case LIST_LOGICAL:
+		return dm_align_offers_smaller(device, target) ?
+			table_number(device->logical) : table_null();
 	case LIST_PHYSICAL:
 		return table_number(status->physical);
 	case LIST_OFFSET:

@@ -669,8 +669,8 @@ def test_stats_subtracts_the_baseline(machine):
     assert list(device) == ["name", "dm", "epoch", "suggested_physical_block_size", "held_oldest_ms", "targets", "counters",
                             "raw", "derived", "histograms"]
     assert (device["name"], device["dm"], device["epoch"]) == ("align-sda", "dm-0", 1)
-    assert device["targets"] == [{"index": 0, "mode": "pad", "physical_block_size": 4096, "alignment_offset": 0,
-                                  "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64,
+    assert device["targets"] == [{"index": 0, "mode": "pad", "logical_block_size": None, "physical_block_size": 4096,
+                                  "alignment_offset": 0, "device": "sda", "device_gone": False, "hold_ms": 500, "max_blocks": 64,
                                   "blocks": 0, "memory_bytes": 0,
                                   "memory_high_water_bytes": 0}]
     assert list(device["counters"]) == list(device["raw"]) == [name for name, _ in COUNTERS]
@@ -840,14 +840,30 @@ def test_list_shows_what_sysfs_has(machine):
         "name": "align-sda", "dm": "dm-0", "open_count": None, "suspended": True, "held_blocks": 2, "held_bytes": 1536,
         "held_oldest_ms": 7200001, "degraded": 1,
         "targets": [{"index": 0, "start_sector": None, "sectors": None, "device": "sda", "device_gone": False,
-                     "device_start_sector": None, "mode": "coalesce", "physical_block_size": 4096,
-                     "alignment_offset": 0, "hold_ms": 500, "max_blocks": 64, "blocks": 2, "memory_bytes": 9216,
-                     "memory_high_water_bytes": 46080, "epoch": 1, "holding": None}]}]}
+                     "device_start_sector": None, "mode": "coalesce", "logical_block_size": None,
+                     "physical_block_size": 4096, "alignment_offset": 0, "hold_ms": 500, "max_blocks": 64, "blocks": 2,
+                     "memory_bytes": 9216, "memory_high_water_bytes": 46080, "epoch": 1, "holding": None}]}]}
     shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout
     assert tables(shown, "NAME") == [{
         "NAME": "align-sda", "DM": "dm-0", "SIZE": "-", "ON": "sda", "MODE": "coalesce", "PHYSICAL": "4 KiB", "OFFSET": "0 B",
         "HOLD": "500 ms", "OPEN": "-", "HELD": "2", "HELD-BYTES": "1.5 KiB", "OLDEST": "7200 s", "STATE": "degraded"}]
     assert len(shown.splitlines()) == 2 and shown.splitlines()[0].startswith("NAME  ")
+
+
+@pytest.mark.parametrize("below, logical", [(4096, 512), (512, None), (None, None)])
+def test_list_and_stats_show_the_logical_block_that_a_device_makes(machine, below, logical):
+    """One that it passes on is of no interest, and has no column."""
+    root, align = machine
+    if below:
+        queue = root / "sys/devices/pci0/block/sda/queue"
+        queue.mkdir()
+        (queue / "logical_block_size").write_text(f"{below}\n")
+    for verb, word in (("list", "NAME"), ("stats", "TARGET")):
+        [target] = json.loads(alignctl(verb, "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout)["devices"][0][
+            "targets"]
+        assert target["logical_block_size"] == logical
+        [row] = tables(alignctl(verb, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}).stdout, word)
+        assert row.get("LOGICAL") == (f"{logical} B" if logical else None)
 
 
 @pytest.mark.parametrize("mode, holding, state", [

@@ -81,6 +81,9 @@ def ledger(machine):
     (root / "sys/class/block/sda").symlink_to(below)
     (align.parent / "slaves/sda").mkdir(parents=True)
     (below / "dev").write_text("8:0\n")
+    # which has larger logical blocks
+    (below / "queue").mkdir()
+    (below / "queue/logical_block_size").write_text("4096\n")
     for folder in (align.parent, below):
         (folder / "size").write_text("65536\n")
     return {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
