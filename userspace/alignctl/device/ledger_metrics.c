@@ -82,6 +82,24 @@ static bool is_part(enum ledger_counter counter)
 	return false;
 }
 
+/*
+ * Check for a counter of the feature logical_block_size, of a device without it, which
+ * never counts. Its series would be one of many that are always 0.
+ */
+static bool cannot_count(const struct ledger *ledger,
+			 enum ledger_counter counter)
+{
+	size_t i;
+
+	if ((counter != LEDGER_reads_bounced && counter != LEDGER_bounce_reads &&
+	     counter != LEDGER_touches_starved) || ledger->raw[counter])
+		return false;
+	for (i = 0; i < ledger->nr_targets; i++)
+		if (ledger_offers_smaller(ledger, &ledger->target[i]))
+			return false;
+	return true;
+}
+
 /* Write a counter of all devices, with a reason if it is a part of a sum. */
 static void write_samples(const struct metrics *metrics, const char *name,
 			  enum ledger_counter counter, const char *why)
@@ -91,7 +109,8 @@ static void write_samples(const struct metrics *metrics, const char *name,
 	for (i = 0; i < metrics->nr; i++) {
 		const struct ledger_device *device = &metrics->device[i];
 
-		if (device->ledger.missing[counter])
+		if (device->ledger.missing[counter] ||
+		    cannot_count(&device->ledger, counter))
 			continue;
 		sample(metrics, name, "", device);
 		if (why)

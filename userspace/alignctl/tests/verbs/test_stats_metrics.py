@@ -20,6 +20,8 @@ from lab.paths import REPO
 FINE, USAGE, IO = 0, 2, 3
 # What a device and a histogram may cost a Prometheus.
 SERIES, BUCKETS = 80, 12
+# These count only where the device makes smaller logical blocks.
+OF_SMALLER = ("reads_bounced", "bounce_reads", "touches_starved")
 MARK = "# alignctl stats --format prometheus\n"
 
 
@@ -62,14 +64,28 @@ def busy(machine):
     return root, align
 
 
-def test_promtool_has_nothing_to_say_and_neither_has_anybody_who_pays(busy):
-    done = metrics(busy[0])
+def smaller(root):
+    """Give the device below logical blocks that are larger than those of the align device."""
+    queue = root / "sys/devices/pci0/block/sda/queue"
+    queue.mkdir()
+    (queue / "logical_block_size").write_text("4096\n")
+
+
+@pytest.mark.parametrize("makes_smaller", [False, True])
+def test_promtool_has_nothing_to_say_and_neither_has_anybody_who_pays(busy, makes_smaller):
+    root, align = busy
+    put(align, **dict.fromkeys(OF_SMALLER, 0))
+    if makes_smaller:
+        smaller(root)
+    done = metrics(root)
     assert done.returncode == FINE and not done.stderr and done.stdout.startswith(MARK)
     checked = subprocess.run(["promtool", "check", "metrics"], input=done.stdout, capture_output=True, text=True,
                              timeout=patience(30), check=False)
     assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
     found = samples(done.stdout)
-    assert sum(1 for every in found.values() for labels, _ in every if "device" in labels) <= SERIES
+    assert sum(1 for every in found.values() for labels, _ in every if "device" in labels) <= (
+        SERIES + len(OF_SMALLER) * makes_smaller)
+    assert {name for name in OF_SMALLER if f"dm_align_{name}_total" in found} == set(OF_SMALLER if makes_smaller else ())
     buckets = Counter(tuple(sorted((labels | {"le": ""}).items()))
                       for name, every in found.items() if name.endswith("_bucket") for labels, _ in every)
     assert len(buckets) == 2 and max(buckets.values()) <= BUCKETS
