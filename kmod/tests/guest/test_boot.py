@@ -12,7 +12,8 @@ import pytest
 
 from lab.paths import OUT
 from rig.direct import Disk, check, pattern
-from rig.dm import number_of, run
+from rig.dm import number_of, queue, run
+from rig.memdisk import memory_disk
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -94,6 +95,26 @@ def test_a_device_that_is_not_as_its_line_says_is_told(ram, tab):
     assert "is in mode report, but its line says pad" in alignctl("attach", "--tab", "kept").stderr
     tab.write_text(f"kept {ram} physical=16K\n")
     assert "has physical blocks of 4096 bytes, but its line says 16384" in alignctl("attach", "--tab", "kept").stderr
+
+
+def test_smaller_logical_blocks_are_there_again(tab):
+    with memory_disk(16, blocksize=4096) as disk:
+        said = alignctl("attach", disk.path, "--name", "kept", "--persist", "--logical", 512).stdout
+        assert "mode pad, as --logical needs" in said and "mode pad, logical block 512 bytes (below: 4096), physical" in said
+        assert tab.read_text().splitlines()[1:] == [f"kept {disk.path} logical=512,claimed=4096+0"]
+        alignctl("detach", "kept")
+        alignctl("attach", "--all")
+        assert queue("/dev/mapper/kept", "logical_block_size") == "512"
+        assert attached() == {"kept": (disk.path.rpartition("/")[2], "pad")}
+        assert alignctl("attach", "--tab", "kept").stderr == ""
+        alignctl("detach", "kept")
+        alignctl("attach", disk.path, "--name", "kept", "--mode", "pad")
+        assert "has logical blocks of 4096 bytes, but its line says 512" in alignctl("attach", "--tab", "kept").stderr
+        alignctl("detach", "kept", "--persist")
+        alignctl("attach", disk.path, "--name", "kept", "--logical", 512)
+        alignctl("attach", disk.path, "--name", "kept", "--persist")
+        assert tab.read_text().splitlines()[1:] == [f"kept {disk.path} mode=pad,logical=512,claimed=4096+0"]
+        alignctl("detach", "kept")
 
 
 def test_a_device_that_says_other_blocks_than_its_line_keeps_is_told(ram, tab):

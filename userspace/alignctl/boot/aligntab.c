@@ -362,7 +362,9 @@ static const char *take_fields(struct aligntab_line *line, char *text,
 	if (refusal)
 		return refusal;
 	line->text = memory_or_exit(strdup(field[2] ? field[2] : "-"));
-	return take_options(line, object);
+	refusal = take_options(line, object);
+	attach_complete(&line->options);
+	return refusal;
 }
 
 static void parse_line(struct aligntab *tab, const char *path, char *text,

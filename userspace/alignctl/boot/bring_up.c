@@ -59,6 +59,12 @@ static void warn_of_difference(const struct aligntab_line *line,
 		message_warning("%s: is in mode %s, but its line says %s; '%s' changes the device, '%s' updates the initramfs",
 				line->name, status->mode, mode, set,
 				initramfs);
+	if (line->options.logical && line->options.logical < device->logical)
+		message_warning("%s: has logical blocks of %" PRIu32
+				" bytes, but its line says %" PRIu32
+				"; detach the device, then attach it anew",
+				line->name, device->logical,
+				line->options.logical);
 	if (line->options.physical &&
 	    line->options.physical != status->physical)
 		message_warning("%s: has physical blocks of %" PRIu32

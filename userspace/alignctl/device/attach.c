@@ -30,6 +30,7 @@ const char *const attach_arguments[ATTACH_NR_SETTINGS] = {
 	[ATTACH_MODE] = "mode",
 	[ATTACH_PHYSICAL] = "physical_block_size",
 	[ATTACH_OFFSET] = "alignment_offset",
+	[ATTACH_LOGICAL] = "logical_block_size",
 	[ATTACH_HOLD_MS] = "hold_ms",
 	[ATTACH_MAX_BLOCKS] = "max_blocks",
 	[ATTACH_WRITE_CACHE] = "write_cache",
@@ -61,6 +62,11 @@ const char *attach_setting(enum attach_setting setting, const char *argument,
 		if (!parse_bytes(argument, &options->offset))
 			refusal = "must be bytes";
 		break;
+	case ATTACH_LOGICAL:
+		if (!parse_bytes(argument, &options->logical) ||
+		    options->logical != ALIGN_SECTOR_SIZE)
+			refusal = "must be 512; leave it out for the logical block of the device";
+		break;
 	case ATTACH_HOLD_MS:
 		refusal = mode_hold_ms(argument, &options->hold_ms);
 		break;
@@ -78,6 +84,14 @@ const char *attach_setting(enum attach_setting setting, const char *argument,
 	return refusal;
 }
 
+bool attach_complete(struct attach_options *options)
+{
+	if (options->mode || !options->logical)
+		return false;
+	options->mode = "pad";
+	return true;
+}
+
 char *attach_default_name(const struct device *device)
 {
 	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
@@ -90,6 +104,84 @@ char *attach_default_name(const struct device *device)
 	return name;
 }
 
+/* Check whether a device's logical block is larger than the one to offer. */
+static bool offers_smaller(const struct attach_options *options,
+			   const struct device *device)
+{
+	return options->logical && options->logical < device->logical;
+}
+
+/*
+ * Check that smaller logical blocks can be offered over a device, if the options
+ * say so, in a mode and on a device that fixes writes. Return: enum
+ * alignctl_exit; errors have been reported.
+ */
+static int check_logical(const struct attach_options *options,
+			 const struct device *device)
+{
+	CLEANUP_FREE char *zoned = sysfs_text(device->sys.disk_dir,
+					      "queue/zoned");
+
+	if (!offers_smaller(options, device))
+		return ALIGNCTL_FINE;
+	if (!mode_rewrites(options->mode)) {
+		message_error("%s: --logical %" PRIu32
+			      ": mode %s would pass on requests that the device refuses, as its logical block has %"
+			      PRIu32 " bytes; use --mode pad or coalesce",
+			      device->path, options->logical, options->mode,
+			      device->logical);
+		return ALIGNCTL_USAGE;
+	}
+	if (zoned && strcmp(zoned, "none")) {
+		message_error("%s: --logical %" PRIu32
+			      ": the device is zoned (%s), where blocks cannot be rewritten; leave out --logical",
+			      device->path, options->logical, zoned);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+/*
+ * Check the blocks over which smaller logical ones are to be offered: no request
+ * may go down that is not whole in the device's own, so none of its blocks may
+ * be cut by a boundary or by an end. Return: as check_logical().
+ */
+static int check_whole(const struct attach_options *options,
+		       const struct device *device, uint32_t physical,
+		       uint32_t offset)
+{
+	if (!offers_smaller(options, device))
+		return ALIGNCTL_FINE;
+	if (physical < device->logical)
+		message_error("%s: --logical %" PRIu32 ": physical block %"
+			      PRIu32 " is below the device's logical block (%"
+			      PRIu32 "); leave out --physical",
+			      device->path, options->logical, physical,
+			      device->logical);
+	else if (offset & (device->logical - 1))
+		message_error("%s: --logical %" PRIu32 ": alignment offset %"
+			      PRIu32 " is no multiple of the device's logical block (%"
+			      PRIu32 "); correct --offset",
+			      device->path, options->logical, offset,
+			      device->logical);
+	else if (offset & (physical - 1))
+		message_error("%s: --logical %" PRIu32
+			      ": the device begins inside a physical block of %"
+			      PRIu32 ", as the first boundary is at byte %"
+			      PRIu32 "; use --physical %" PRIu32 " --offset 0",
+			      device->path, options->logical, physical, offset,
+			      device->logical);
+	else if (device->sectors % (physical >> ALIGN_SECTOR_SHIFT))
+		message_error("%s: --logical %" PRIu32
+			      ": the device ends inside a physical block of %"
+			      PRIu32 "; use --physical %" PRIu32 " --offset 0",
+			      device->path, options->logical, physical,
+			      device->logical);
+	else
+		return ALIGNCTL_FINE;
+	return ALIGNCTL_USAGE;
+}
+
 /*
  * Turn --physical auto into a number, and check the options against the rules
  * of kmod/geometry.h. @geometry: the blocks that result. Return: enum
@@ -100,9 +192,14 @@ static int choose_geometry(struct attach_options *options,
 			   struct align_geometry *geometry)
 {
 	uint32_t physical = device->physical, offset = options->offset;
+	uint32_t logical = offers_smaller(options, device) ? options->logical :
+							     device->logical;
+	int result = check_logical(options, device);
 	const char *wrong;
 	bool known;
 
+	if (result)
+		return result;
 	if (options->physical_auto) {
 		options->physical = device_suggested_physical(device);
 		if (!options->physical)
@@ -116,19 +213,19 @@ static int choose_geometry(struct attach_options *options,
 	known = options->offset_given ||
 		device_offset_for(device, physical, &offset) ||
 		physical == device->physical;
-	wrong = align_geometry_init(geometry, physical, device->logical, offset,
-				    0, device->sectors);
+	wrong = align_geometry_init(geometry, physical, logical, offset, 0,
+				    device->sectors);
 	if (wrong)
 		message_error("%s: physical block %" PRIu32 ", logical block %"
 			      PRIu32 ", alignment offset %" PRIu32
 			      ": %s; see --physical and --offset", device->path,
-			      physical, device->logical, offset, wrong);
+			      physical, logical, offset, wrong);
 	else if (!known)
 		message_error("%s: the first boundary of blocks of %" PRIu32
 			      " bytes is not known; give --offset, the bytes from the device's start to that boundary",
 			      device->path, physical);
 	else
-		return ALIGNCTL_FINE;
+		return check_whole(options, device, physical, offset);
 	return ALIGNCTL_USAGE;
 }
 
@@ -252,6 +349,8 @@ static char *table_features(const struct attach_options *options)
 			message_format("%" PRIu32, options->physical) },
 		[ATTACH_OFFSET] = { options->offset_given,
 			message_format("%" PRIu32, options->offset) },
+		[ATTACH_LOGICAL] = { options->logical,
+			message_format("%" PRIu32, options->logical) },
 		[ATTACH_HOLD_MS] = { options->hold_ms,
 			message_format("%" PRIu64, options->hold_ms) },
 		[ATTACH_MAX_BLOCKS] = { options->max_blocks,
@@ -297,12 +396,17 @@ static void print_way_to_partitions(const struct dm_align *made)
 
 /* Print a target's figures, as the kernel has them. @below: its device. */
 static void print_target(const char *name, const char *below,
-			 const struct align_status *status)
+			 const struct dm_align *device,
+			 const struct dm_align_target *target)
 {
+	const struct align_status *status = &target->status;
 	int64_t offset;
 
-	printf("/dev/mapper/%s: on %s, mode %s, physical block %" PRIu32
-	       " bytes, alignment offset ", name, below, status->mode,
+	printf("/dev/mapper/%s: on %s, mode %s, ", name, below, status->mode);
+	if (dm_align_offers_smaller(device, target))
+		printf("logical block %" PRIu32 " bytes (below: %" PRIu32 "), ",
+		       device->logical, target->lower_logical);
+	printf("physical block %" PRIu32 " bytes, alignment offset ",
 	       status->physical);
 	if (maybe_get(status->offset, &offset))
 		printf("%" PRId64 " bytes\n", offset);
@@ -324,7 +428,7 @@ static int print_result(const char *name, const struct device *device,
 	if (result)
 		return result;
 	status = &made.target[0].status;
-	print_target(name, device->path, status);
+	print_target(name, device->path, &made, &made.target[0]);
 	if (mode_holds(status->mode))
 		mode_print_volatile(name, made.target[0].hold_ms);
 	if (partitions && guard_partition_table(device))
@@ -454,7 +558,7 @@ static int print_online(const struct online *online)
 		CLEANUP_FREE char *below = online_path(
 			made.target[i].table.device);
 
-		print_target(made.name, below, &made.target[i].status);
+		print_target(made.name, below, &made, &made.target[i]);
 	}
 	if (mode_holds(made.target[0].status.mode))
 		mode_print_volatile(made.name, made.target[0].hold_ms);
@@ -483,6 +587,26 @@ static int refuse_integrity(const struct online *online,
 	return ALIGNCTL_USAGE;
 }
 
+/*
+ * Refuse to offer smaller logical blocks under the users of a device. Device-mapper
+ * would do so, but tells none of the users: mounted file systems and devices above
+ * keep to the old size, so they gain nothing. The way back would take the small
+ * blocks from those that have come since: each table that the device's maker loads is
+ * linear. Return: enum alignctl_exit; errors have been reported.
+ */
+static int refuse_logical(const struct attach_options *options,
+			  const struct online *online,
+			  const struct device *device)
+{
+	if (!offers_smaller(options, device))
+		return ALIGNCTL_FINE;
+	message_error("%s: --logical %" PRIu32
+		      ": its users keep to logical blocks of %" PRIu32
+		      ", and new users would lose the small ones with its next table of linear; close it and leave out --online",
+		      online->name, options->logical, device->logical);
+	return ALIGNCTL_USAGE;
+}
+
 /* Replace a table of linear by one of align, under the device's users. */
 static int replace_online(const struct attach_options *options,
 			  const struct online *online,
@@ -502,7 +626,9 @@ static int replace_online(const struct attach_options *options,
 			      online->name);
 		return ALIGNCTL_USAGE;
 	}
-	result = refuse_integrity(online, device);
+	result = refuse_logical(options, online, device);
+	if (!result)
+		result = refuse_integrity(online, device);
 	for (i = 0; i < online->mapping.nr && !result; i++)
 		result = add_segment(options, online, &online->mapping.line[i],
 				     &next);

@@ -12,8 +12,9 @@
 
 /* What can be set when a device is created. */
 enum attach_setting {
-	ATTACH_MODE, ATTACH_PHYSICAL, ATTACH_OFFSET, ATTACH_HOLD_MS,
-	ATTACH_MAX_BLOCKS, ATTACH_WRITE_CACHE, ATTACH_NR_SETTINGS,
+	ATTACH_MODE, ATTACH_PHYSICAL, ATTACH_OFFSET, ATTACH_LOGICAL,
+	ATTACH_HOLD_MS, ATTACH_MAX_BLOCKS, ATTACH_WRITE_CACHE,
+	ATTACH_NR_SETTINGS,
 };
 
 /* The rows of the settings, for a table of options. */
@@ -23,6 +24,8 @@ enum attach_setting {
 	[ATTACH_PHYSICAL] = { "physical", "N|auto",			\
 			      "physical block size, bytes; auto: io_min of an SSD" }, \
 	[ATTACH_OFFSET] = { "offset", "N", "alignment offset, bytes" },	\
+	[ATTACH_LOGICAL] = { "logical", "512",			\
+			     "offer logical blocks of 512 bytes (mode: pad)" }, \
 	[ATTACH_HOLD_MS] = MODE_ROW_HOLD_MS,				\
 	[ATTACH_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,			\
 	[ATTACH_WRITE_CACHE] = MODE_ROW_WRITE_CACHE
@@ -42,6 +45,7 @@ extern const char *const attach_arguments[ATTACH_NR_SETTINGS];
  * @max_blocks: limit of blocks in memory; 0: the default
  * @physical: physical block, bytes; 0: the device's own
  * @offset: alignment offset, bytes, if @offset_given
+ * @logical: logical block to offer, bytes; 0: the device's own
  * @physical_auto: take the physical block from io_min
  * @offset_given: @offset is set
  * @persistent: the caller keeps the device for good, and deals with LVM
@@ -55,6 +59,7 @@ struct attach_options {
 	uint64_t max_blocks;
 	uint32_t physical;
 	uint32_t offset;
+	uint32_t logical;
 	bool physical_auto;
 	bool offset_given;
 	bool persistent;
@@ -67,6 +72,12 @@ struct attach_options {
  */
 const char *attach_setting(enum attach_setting setting, const char *argument,
 			   struct attach_options *options);
+
+/*
+ * Set what other settings imply: --logical means mode pad unless a mode is given.
+ * Return: whether there was something to set.
+ */
+bool attach_complete(struct attach_options *options);
 
 /*
  * Open a device to attach; refuse files, and devices of no size. Return: enum

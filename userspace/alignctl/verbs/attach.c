@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl attach: create an align device over a block device. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -147,6 +149,19 @@ static void note_unit(const struct attach_options *options,
 			  true);
 }
 
+/* Say which mode --logical means, and if the device has such blocks itself. */
+static void note_logical(struct attach_options *options,
+			 const struct device *device)
+{
+	if (attach_complete(options))
+		printf("%s: mode %s, as --logical needs one that fixes writes, pad or coalesce\n",
+		       device->path, options->mode);
+	if (options->logical == device->logical)
+		printf("%s: has logical blocks of %" PRIu32
+		       " bytes itself; --logical changes nothing\n",
+		       device->path, device->logical);
+}
+
 /* Attach a device that is given by its path. Return: enum alignctl_exit. */
 static int attach_path(struct attach_arguments *arguments, const char *path)
 {
@@ -157,6 +172,7 @@ static int attach_path(struct attach_arguments *arguments, const char *path)
 
 	if (result)
 		return result;
+	note_logical(&arguments->options, &device);
 	note_unit(&arguments->options, &device);
 	own_name = attach_default_name(&device);
 	name = arguments->name ? arguments->name : own_name;

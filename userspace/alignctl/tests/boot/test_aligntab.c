@@ -85,9 +85,11 @@ static void options(void)
 	parse(&tab, "a /dev/b mode=coalesce,physical=4K,offset=512,hold-ms=7,"
 	      "max-blocks=9,write-cache=on,nofail,noauto,_netdev,"
 	      "x-initrd.attach,timeout=0\n"
-	      "c /dev/d physical=auto\n");
-	CHECK(tab.nr == 2, "%zu lines", tab.nr);
-	if (tab.nr == 2) {
+	      "c /dev/d physical=auto\n"
+	      "e /dev/f logical=512\n"
+	      "g /dev/h logical=512,mode=coalesce\n");
+	CHECK(tab.nr == 4, "%zu lines", tab.nr);
+	if (tab.nr == 4) {
 		line = &tab.line[0];
 		CHECK(!strcmp(line->options.mode, "coalesce"), "%s",
 		      line->options.mode);
@@ -101,6 +103,14 @@ static void options(void)
 		      line->initrd && !line->timeout, "flags");
 		CHECK(tab.line[1].options.physical_auto &&
 		      !tab.line[1].nofail, "the other line");
+		line = &tab.line[2];
+		CHECK(line->options.logical == 512 &&
+		      !strcmp(line->options.mode, "pad") &&
+		      !line->options.given[ATTACH_MODE],
+		      "smaller logical blocks mean mode pad");
+		CHECK(!strcmp(tab.line[3].options.mode, "coalesce"),
+		      "unless the line has another one");
+		line = &tab.line[0];
 		CHECK(!strcmp(line->options.given[ATTACH_PHYSICAL], "4K"),
 		      "given: %s", line->options.given[ATTACH_PHYSICAL]);
 	}
@@ -114,7 +124,7 @@ static void wrong_lines(void)
 		"a/b /dev/c", "a\\057b /dev/c", "a\\001b /dev/c",
 		"\\000 /dev/c", "a /dev/c\\000d",
 		"a /dev/b mode=fast", "a /dev/b mode", "a /dev/b hold-ms=0",
-		"a /dev/b physical=x", "a /dev/b write-cache=yes",
+		"a /dev/b physical=x", "a /dev/b logical=4096", "a /dev/b write-cache=yes",
 		"a /dev/b nofail=1", "a /dev/b nofial", "a /dev/b timeout=x",
 		"a /dev/b timeout=86401", "a /dev/b timeout=", "a /dev/b a,,b",
 		"a /dev/b ,", "a /dev/b\r", "a\001 /dev/b", "a /dev/b\177",

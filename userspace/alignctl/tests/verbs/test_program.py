@@ -156,6 +156,8 @@ def test_version(arguments):
     (["verify", "w512", "--on", "x", "--physical", "4KB"], ["--physical 4KB", "unknown unit 'KB'"]),
     (["attach", "/dev/none", "--physical", "0"], ["--physical 0"]),
     (["attach", "/dev/none", "--offset", "-512"], ["--offset -512", "bytes"]),
+    (["attach", "/dev/none", "--logical", "4096"], ["--logical 4096: must be 512; leave it out"]),
+    (["attach", "/dev/none", "--logical", "0"], ["--logical 0: must be 512"]),
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["attach", "/dev/none", "--write-cache", "yes"], ["--write-cache yes", "on or off"]),
     (["attach", "/dev/none", "--name", "a/b"], ["--name a/b", "'/'"]),
@@ -608,6 +610,55 @@ def test_attach_checks_the_geometry_before_anything_else(loop):
     failed = alignctl("attach", loop, "--physical", "4K")
     assert failed.returncode == USAGE
     assert "the first boundary of blocks of 4096 bytes is not known" in failed.stderr and "give --offset" in failed.stderr
+
+
+def logical_attach(loop, root, device, *arguments):
+    """Attach a device with logical blocks of 512 bytes, of which a made-up machine says what @device has; it is in use."""
+    machine = Machine(root)
+    number = os.stat(loop).st_rdev
+    machine.disk("sde", (os.major(number), os.minor(number)),
+                 **{"logical": 4096, "physical": 16384, "queue__zoned": "none"} | device)
+    held = os.open(loop, os.O_RDWR | os.O_EXCL)
+    try:
+        return alignctl("attach", loop, "--logical", "512", *arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    finally:
+        os.close(held)
+
+
+@pytest.mark.parametrize("device, arguments, words", [
+    ({}, ["--mode", "report"], "mode report would pass on requests that the device refuses, as its logical block has 4096 bytes; "
+     "use --mode pad or coalesce"),
+    ({"queue__zoned": "host-managed"}, [], "the device is zoned (host-managed), where blocks cannot be rewritten; leave out"),
+    ({}, ["--physical", "2K", "--offset", "0"],
+     "physical block 2048 is below the device's logical block (4096); leave out --physical"),
+    ({}, ["--offset", "512"], "alignment offset 512 is no multiple of the device's logical block (4096); correct --offset"),
+    ({}, ["--offset", "4096"], "begins inside a physical block of 16384, as the first boundary is at byte 4096; "
+     "use --physical 4096 --offset 0"),
+    ({"offset": 4096}, [], "the first boundary is at byte 4096; use --physical 4096 --offset 0"),
+    ({"bytes_": (8 << 20) + 4096}, [], "ends inside a physical block of 16384; use --physical 4096 --offset 0"),
+    ({"bytes_": (8 << 20) + 4096}, ["--physical", "8K", "--offset", "0"],
+     "ends inside a physical block of 8192; use --physical 4096"),
+])
+def test_smaller_logical_blocks_are_refused_where_a_block_would_be_cut(loop, tmp_path, device, arguments, words):
+    failed = logical_attach(loop, tmp_path / "machine", device, *arguments)
+    assert failed.returncode == USAGE and f"{loop}: --logical 512: " in failed.stderr and words in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("device, arguments", [
+    ({}, []), ({"logical": 65536, "physical": 65536}, []), ({}, ["--mode", "coalesce"]),
+    # what the refusals tell to do
+    ({"offset": 4096}, ["--physical", "4096", "--offset", "0"]),
+    ({"bytes_": (8 << 20) + 4096}, ["--physical", "4096", "--offset", "0"]),
+    ({"logical": 512}, []), ({"logical": 512}, ["--mode", "report"]),
+])
+def test_smaller_logical_blocks_mean_mode_pad_and_go_on_to_the_next_check(loop, tmp_path, device, arguments):
+    """That a device in use is refused."""
+    done = logical_attach(loop, tmp_path / "machine", device, *arguments)
+    said = f"{loop}: mode pad, as --logical needs one that fixes writes, pad or coalesce\n" * ("--mode" not in arguments)
+    if device.get("logical") == 512:
+        said += f"{loop}: has logical blocks of 512 bytes itself; --logical changes nothing\n"
+    assert (done.returncode, done.stdout) == (BUSY, said) and "in use" in done.stderr
 
 
 PROBED = "was probed to have blocks of 4096 bytes from byte {}, not {} from byte {}; attach with --physical 4096 --offset {}"
