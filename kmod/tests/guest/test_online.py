@@ -19,6 +19,7 @@ from rig.control import INACTIVE_PRESENT_FLAG, NOFLUSH_FLAG, SKIP_LOCKFS_FLAG, S
 from rig.direct import Disk, Later, check, pattern
 from rig.dm import Align, Device, block_name, number_of, queue, run, sectors_of
 from rig.filesystem import fsck, make, mounted
+from rig.memdisk import memory_disk
 from rig.witness import eventually
 from rig.writers import Files, Writer
 
@@ -709,3 +710,29 @@ def test_the_queue_of_a_device_keeps_its_write_cache(rig):
         for change in (attach, detach):
             change(device)
             assert queue(device.path, "write_cache") == "write back"
+
+
+SMALLER = "0 {} align {} 0 4 mode pad logical_block_size 512"
+
+
+def test_users_of_a_device_do_not_get_smaller_logical_blocks():
+    """They do not learn of them, and the next table of linear would take them away."""
+    with memory_disk(16, blocksize=4096) as below, Device(f"0 {sectors_of(below.path)} linear {below.path} 0") as device:
+        refused = attach(device, "--logical", "512", status=USAGE)
+        assert "--logical 512: its users keep to logical blocks of 4096" in refused.stderr
+        assert types(device) == ["linear"] and queue(device.path, "logical_block_size") == "4096"
+
+
+def test_users_of_smaller_logical_blocks_keep_them():
+    """Where dmsetup has made the table, so that detach would make it linear."""
+    with memory_disk(16, blocksize=4096) as below, \
+            Device(SMALLER.format(sectors_of(below.path), below.path)) as device:
+        with open(device.path, "rb"):
+            refused = detach(device, status=BUSY)
+            assert "its users have logical blocks of 512 bytes" in refused.stderr and types(device) == ["align"]
+            refused = alignctl("set", device.name, "--mode", "report", status=USAGE)
+            assert "only pad and coalesce can" in refused.stderr
+            refused = alignctl("verify", device.name, "--live", status=USAGE)
+            assert "only pad and coalesce can" in refused.stderr
+        detach(device)
+        assert types(device) == ["linear"] and queue(device.path, "logical_block_size") == "4096"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <inttypes.h>
+
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -47,6 +49,21 @@ bool mode_check_hold(const struct dm_align *device)
 	return can;
 }
 
+bool mode_check_report(const struct dm_align *device)
+{
+	const struct dm_align_target *target = dm_align_smaller(device);
+	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH,
+						   device->name);
+
+	if (target)
+		message_error("%s: offers logical blocks of %" PRIu32
+			      " bytes over those of %" PRIu32
+			      ", which only pad and coalesce can; '%s', then attach without --logical",
+			      device->name, device->logical,
+			      target->lower_logical, detach);
+	return !target;
+}
+
 int mode_enter(const struct dm_align *device, const char *mode)
 {
 	CLEANUP_FREE char *message = message_format("mode %s", mode);
@@ -54,5 +71,7 @@ int mode_enter(const struct dm_align *device, const char *mode)
 
 	if (result && mode_holds(mode))
 		mode_check_hold(device);
+	if (result && !mode_rewrites(mode))
+		mode_check_report(device);
 	return result;
 }

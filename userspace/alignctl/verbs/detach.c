@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl detach: remove an align device, or make it linear again. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -83,6 +84,24 @@ static int empty(const struct dm_align *device, bool force)
 }
 
 /*
+ * Refuse to take smaller logical blocks than those of the device below from the users
+ * of a device, whose requests would fail then. Return: enum alignctl_exit; errors have
+ * been reported.
+ */
+static int refuse_larger(const struct dm_align *device)
+{
+	const struct dm_align_target *target = dm_align_smaller(device);
+
+	if (!target || !device->open_count)
+		return ALIGNCTL_FINE;
+	message_error("%s: its users have logical blocks of %" PRIu32
+		      " bytes, and as a linear one it has those of %" PRIu32
+		      "; unmount it or close it first",
+		      device->name, device->logical, target->lower_logical);
+	return ALIGNCTL_BUSY;
+}
+
+/*
  * Put linear back into a device that attach did not make, as a logical volume:
  * it is its maker's to remove. Each segment of align becomes linear by its own
  * table line, under the device's users. Return: enum alignctl_exit; errors have
@@ -92,8 +111,10 @@ static int put_back(const struct dm_align *device, bool force)
 {
 	struct mapping next;
 	struct online online;
-	int result = online_open(&online, device->name);
+	int result = refuse_larger(device);
 
+	if (!result)
+		result = online_open(&online, device->name);
 	if (result)
 		return result;
 	if (!mapping_to_linear(&online.mapping, &next)) {

@@ -29,6 +29,12 @@ const char *verify_live_period(const char *text)
 	return *text || !least || most < least ? must : NULL;
 }
 
+/* Check for a mode that passes every request on. */
+static bool passes_on(const char *mode)
+{
+	return !mode_rewrites(mode);
+}
+
 /* Check whether one of the modes has a property. */
 static bool any_mode(const struct verify_live *arguments,
 		     bool (*has)(const char *mode))
@@ -88,6 +94,9 @@ int verify_live(const struct verify_live *arguments, int argc, char **argv)
 
 	if (!result && any_mode(arguments, mode_holds) &&
 	    !mode_check_hold(&live.start))
+		result = ALIGNCTL_USAGE;
+	if (!result && any_mode(arguments, passes_on) &&
+	    !mode_check_report(&live.start))
 		result = ALIGNCTL_USAGE;
 	if (!result)
 		result = become(arguments, &live, argc, argv);
