@@ -187,6 +187,63 @@ def test_an_ssd_is_attached_with_its_unit(rig):
         assert digest(f"/dev/mapper/{device['name']}", 0, SIZE) == whole == digest(disk, 0, SIZE)
 
 
+def small_ext4(path, folder):
+    """Make a file system with blocks of 1024 bytes, and a file in it, in a file."""
+    folder.mkdir()
+    (folder / "old").write_bytes(bytes(range(256)) * 400)
+    with open(path, "wb") as file:
+        file.truncate(SIZE)
+    run("mkfs.ext4", "-q", "-F", "-b", 1024, "-d", folder, path)
+    return path
+
+
+def put(image, device, start):
+    """Write an image to a device, from the byte @start on."""
+    with open(device, "r+b") as file:
+        file.seek(start)
+        file.write(image.read_bytes())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def use(node, folder):
+    """Mount the file system of small_ext4(), read its file, and write another one in parts of a sector of 4096 bytes."""
+    run("mount", node, folder)
+    try:
+        assert (folder / "old").read_bytes() == bytes(range(256)) * 400
+        (folder / "new").write_bytes(b"n" * 5000)
+        assert (folder / "new").read_bytes() == b"n" * 5000
+    finally:
+        run("umount", folder)
+    run("e2fsck", "-fn", node)
+
+
+@pytest.mark.parametrize("finding", ["table-sector", "fs-block"])
+def test_what_was_made_for_sectors_of_512_bytes_is_used_on_a_drive_of_4096(rig, tmp_path, finding):
+    ext4, place = small_ext4(tmp_path / "ext4", tmp_path / "files"), tmp_path / "mounted"
+    place.mkdir()
+    with rig.scsi_debug(megabytes=32, sector_size=4096) as disk, detached_after():
+        if finding == "table-sector":
+            image = tmp_path / "image"
+            with open(image, "wb") as file:
+                file.truncate(32 * MIB)
+            fed(f"label: gpt\nstart=2049, size={SIZE // SECTOR}\n", "sfdisk", "--quiet", image)
+            put(ext4, image, 2049 * SECTOR)
+            put(image, disk, 0)
+        else:
+            put(ext4, disk, 0)
+        command = follow("attach-logical", block_name(disk), finding, disk)
+        assert command == f"alignctl attach {disk} --logical 512"
+        [device] = json.loads(shell("alignctl list --json"))["devices"]
+        assert device["targets"][0]["logical_block_size"] == 512 and device["targets"][0]["mode"] == "pad"
+        node = f"/dev/mapper/{device['name']}"
+        assert queue(node, "logical_block_size") == "512"
+        if finding == "table-sector":
+            run("kpartx", "-a", "-s", node)
+            node = f"/dev/mapper/{run('kpartx', '-l', node).stdout.split()[0]}"
+        use(node, place)
+
+
 def recorded(path, largest):
     """A recording of writes of 1 MiB that the kernel cuts at its largest request."""
     rows = []

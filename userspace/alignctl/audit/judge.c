@@ -822,14 +822,45 @@ static void judge_content(const struct subject *subject)
 		" bytes and are multiples in length, they cost no RMW", subject->block);
 }
 
+/* Check for an align device above all of this one that has sectors of @sector. */
+static bool has_sectors_above(const struct subject *subject, int64_t sector)
+{
+	size_t i;
+
+	for (i = subject->index + 1; i < subject->stack->nr; i++) {
+		const struct stack_layer *above = &subject->stack->layer[i];
+
+		if (above->kind == STACK_ALIGN &&
+		    stack_is_on(above, subject->index) &&
+		    maybe_same(above->bytes, subject->layer->bytes) &&
+		    maybe_is(stack_sysfs(above, STACK_LOGICAL), sector))
+			return true;
+	}
+	return false;
+}
+
+/* Check for a device that takes an align device of smaller logical blocks. */
+static bool takes_smaller(const struct subject *subject)
+{
+	enum stack_kind kind = subject->layer->kind;
+
+	/* a loop device is made anew with its file's sectors instead */
+	return kind != STACK_LOOP && kind != STACK_ALIGN &&
+	       !words_of(subject).image &&
+	       maybe_above(stack_sysfs(subject->layer, STACK_LOGICAL),
+			   ALIGN_SECTOR_SIZE);
+}
+
 /* Say of a GPT that it was made for sectors of another size. */
 static void judge_table(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
+	const struct remedy_words words = words_of(subject);
 	struct finding *finding;
 	int64_t sector;
 
-	if (!maybe_get(own->content.table_sector, &sector))
+	if (!maybe_get(own->content.table_sector, &sector) ||
+	    has_sectors_above(subject, sector))
 		return;
 	finding = add(subject, FINDING_TABLE_SECTOR,
 		      message_format("its GPT is for %" PRId64
@@ -839,6 +870,10 @@ static void judge_table(const struct subject *subject)
 					      0)),
 		      message_format("not known: its partitions cannot be found"));
 	finding->note = true;
+	if (sector == ALIGN_SECTOR_SIZE && takes_smaller(subject)) {
+		finding_mend(finding, REMEDY_ATTACH_LOGICAL, &words);
+		return;
+	}
 	finding->reason = own->kind == STACK_FILE ?
 		message_format("check the image with --logical %" PRId64, sector) :
 		message_format(
@@ -931,6 +966,30 @@ static void judge_extent(const struct subject *subject)
 				block);
 }
 
+/*
+ * Check for a file system whose smallest write, of @bytes, the device refuses, and say
+ * what takes it. Return: whether that is so.
+ */
+static bool judge_unusable(const struct subject *subject,
+			   enum finding_code code, int64_t bytes)
+{
+	const struct remedy_words words = words_of(subject);
+	int64_t logical = maybe_or(stack_sysfs(subject->layer, STACK_LOGICAL), 0);
+
+	if (bytes >= logical || !takes_smaller(subject))
+		return false;
+	finding_mend(add(subject, code,
+		message_format("%s %s of %" PRId64
+			       " bytes, below the logical block of the device (%"
+			       PRId64 ")", subject->layer->content.type,
+			       code == FINDING_FS_SECTOR ? "sectors" :
+							   unit_of(subject->layer),
+			       bytes, logical),
+		message_format("the device refuses such writes: the file system cannot be mounted")),
+		REMEDY_ATTACH_LOGICAL, &words);
+	return true;
+}
+
 /* Say how a file system with small blocks is mended by making it anew. */
 static void mend_fs(struct finding *finding, const struct subject *subject,
 		    enum remedy_id remedy)
@@ -954,7 +1013,8 @@ static void judge_fs(const struct subject *subject)
 	bool page = block <= (int64_t)PAGE_BYTES;
 
 	if (stack_has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
-	    sector < block)
+	    sector < block &&
+	    !judge_unusable(subject, FINDING_FS_SECTOR, sector))
 		mend_fs(add(subject, FINDING_FS_SECTOR,
 			    message_format("XFS sectors of %" PRId64
 					   " bytes, below the physical block (%"
@@ -962,7 +1022,8 @@ static void judge_fs(const struct subject *subject)
 			    message_format(
 				"writes of its log and headers end inside physical blocks: RMWs")),
 			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
-	if (!maybe_get(content->block, &unit) || unit % block == 0)
+	if (!maybe_get(content->block, &unit) || unit % block == 0 ||
+	    judge_unusable(subject, FINDING_FS_BLOCK, unit))
 		return;
 	finding = add(subject, FINDING_FS_BLOCK,
 		    message_format("%s %s of %" PRId64

@@ -111,6 +111,13 @@ static const struct remedy remedies[] = {
 		.unmount = true,
 		.command = "alignctl attach {device} --physical auto",
 	},
+	[REMEDY_ATTACH_LOGICAL] = {
+		.name = "attach-logical",
+		.purpose = "table-sector, fs-sector, fs-block",
+		.when = "a GPT or file system made for sectors of 512 bytes is on a device of larger ones that is not zoned",
+		.unmount = true,
+		.command = "alignctl attach {device} --logical 512",
+	},
 	[REMEDY_LARGEST_REQUEST] = {
 		.name = "largest-request",
 		.purpose = "cause",

@@ -734,12 +734,46 @@ static void legs(void)
 	}
 }
 
+static void unusable(void)
+{
+	struct stack_layer *layer = disk(4096, 4096, 0);
+
+	carries(layer, "xfs");
+	layer->content.sector = maybe_of(512);
+	layer->content.block = maybe_of(4096);
+	expect("0:fs-sector", "alignctl attach /dev/sda --logical 512");
+	layer = disk(4096, 4096, 0);
+	carries(layer, "ext4");
+	layer->content.block = maybe_of(1024);
+	expect("0:fs-block", "alignctl attach /dev/sda --logical 512");
+	/* judged there, where it is mounted */
+	layer = disk(4096, 4096, 0);
+	carries(layer, "ext4");
+	layer->content.block = maybe_of(1024);
+	layer = above(STACK_ALIGN, 0);
+	layer->bytes = maybe_of(DISK_BYTES);
+	carries(layer, "ext4");
+	layer->content.block = maybe_of(1024);
+	expect("1:fs-block", NULL);
+}
+
 static void tables(void)
 {
 	struct stack_layer *layer = disk(512, 4096, 0);
 
 	layer->content.table_sector = maybe_of(4096);
 	expect("0:(table-sector)", NULL);
+	layer = disk(4096, 4096, 0);
+	layer->content.table_sector = maybe_of(512);
+	expect("0:(table-sector)", "alignctl attach /dev/sda --logical 512");
+	/* only 512 can be offered */
+	layer = disk(4096, 4096, 0);
+	layer->content.table_sector = maybe_of(2048);
+	expect("0:(table-sector)", NULL);
+	layer = disk(4096, 4096, 0);
+	layer->content.table_sector = maybe_of(512);
+	above(STACK_ALIGN, 0)->bytes = maybe_of(DISK_BYTES);
+	expect("", NULL);
 	layer = disk(512, 4096, 0);
 	carries(layer, "linux_raid_member");
 	layer->content.start = maybe_of(START);
@@ -962,6 +996,8 @@ const struct tap_test judge_tests[] = {
 	  legs },
 	{ "a table of other sectors is a note, and arrays of Linux 6.19",
 	  tables },
+	{ "a file system that the device's logical block refuses gets a smaller one",
+	  unusable },
 	{ "a device that says other blocks than its line of aligntab keeps is a note",
 	  claims },
 	{ "blocks of any size are judged, or said not to be", sizes },
