@@ -95,7 +95,7 @@ FAULTS = {
                             "\t\t\t     msecs_to_jiffies(HOLD_RETRY_MS));", "return hold_is_awaited(block);")],
     "drain-prefers-urgent": [("decide.h", "*turn = (cursor->turn + i) % DRAIN_TURNS;", "*turn = i;")],
     "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
-    "allocation-leaks": [("block.c", "BUFFER_GFP)) {\n\t\tkfree(block);\n", "BUFFER_GFP)) {\n")],
+    "allocation-leaks": [("block.c", "gfp)) {\n\t\tkfree(block);\n", "gfp)) {\n")],
     "fresh-block-lost": [("block.c", "\tif (block)\n\t\tblock_free(block);\n\t/* It goes", "\t/* It goes")],
     "fresh-block-used-twice": [("block.c", "\ttouch->fresh = NULL;\n\tif (!block)\n\t\treturn NULL;\n",
                                 "\tif (!block)\n\t\treturn NULL;\n")],
@@ -345,9 +345,9 @@ SCENES = {
     "long run": ("run.c", "} else if (run->nr > BLOCKS_BATCH) {", "} else if (false) {"),
     "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
     "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
-    "fresh": ("turn.c", "\tblock = block_new(touch, number);\n\tif (!block && block_evict(shard)) {\n",
-              "\tblocks_put_fresh(at, number, touch->fresh);\n\ttouch->fresh = block_alloc(at);\n"
-              "\tblock = block_new(touch, number);\n\tif (!block && block_evict(shard)) {\n"),
+    "fresh": ("turn.c", "\t\tblock = block_new(touch, number);\n\t\tif (!block && block_evict(shard)) {\n",
+              "\t\tblocks_put_fresh(at, number, touch->fresh);\n\t\ttouch->fresh = block_alloc(at, BUFFER_GFP);\n"
+              "\t\tblock = block_new(touch, number);\n\t\tif (!block && block_evict(shard)) {\n"),
     "given back": ("block.c", "\t\tif (seen++ == most)\n", "\t\tif (seen++ > most)\n"),
     "read once": ("turn.c", "block->valid = !passed && !block->unread;", "block->valid = false;"),
     "lowered": ("ceiling.c", "\twhile (nr > most)\n", "\twhile (false && nr > most)\n"),

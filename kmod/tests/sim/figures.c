@@ -536,12 +536,20 @@ static void check_bins(struct ledger *ledger)
 			ALIGN_PHASE_BINS);
 }
 
+/* Memory of a target with nothing in memory: its reserve, where it has one. */
+static s64 kept_bytes(const struct align_target *at)
+{
+	const struct align_block *reserve = at->engine.blocks.reserve;
+
+	return reserve ? ksize(reserve) + at->geometry.physical : 0;
+}
+
 static void check_memory(const struct align_target *at)
 {
 	s64 now = atomic64_read(&at->engine.blocks.bytes);
 	s64 high = atomic64_read(&at->engine.blocks.bytes_high);
 
-	if (now || atomic_read(&at->engine.blocks.nr))
+	if (now != kept_bytes(at) || atomic_read(&at->engine.blocks.nr))
 		machine_fail("a target with nothing in memory counts %d blocks, %lld bytes",
 			     atomic_read(&at->engine.blocks.nr), now);
 	if (high < sent.most_memory)
@@ -620,9 +628,9 @@ static void check_status(const struct figures *figures, struct align_target *at,
 	char *must = machine_alloc(STATUS_BYTES, 8);
 	unsigned int i, n;
 
-	n = scnprintf(must, STATUS_BYTES, "%s physical_block_size:%u alignment_offset:%u max_blocks:%u blocks:0 memory_bytes:0 epoch:1",
+	n = scnprintf(must, STATUS_BYTES, "%s physical_block_size:%u alignment_offset:%u max_blocks:%u blocks:0 memory_bytes:%lld epoch:1",
 		      mode_names[figures->mode], plan->physical, offset,
-		      figures->max_blocks);
+		      figures->max_blocks, kept_bytes(at));
 	for (i = 0; i < ARRAY_SIZE(counters); i++)
 		n += scnprintf(must + n, STATUS_BYTES - n, " %s:%llu",
 			       counters[i], ledger_read(at->ledger, i));
