@@ -27,13 +27,13 @@
  *
  * A pad read that fails, because of a bad physical block perhaps, ends nothing:
  * the touches go to the drive unmodified, and the result of the drive is
- * theirs. Where the target offers smaller logical blocks than the device has, they
- * fail instead, and held ones stay held. Held sectors of the block then go down as well, together with the
+ * theirs. Held sectors of the block then go down as well, together with the
  * touches that joined them: each stretch of sectors as one partial write from
- * the buffer. If the write of a block fails, every write that has a touch in it
- * gets the error, and no other. Neither leaves anything cached, except that the
- * buffer of a held block that was to be written is complete, and is not read
- * again for the retry.
+ * the buffer. Where the target offers smaller logical blocks than the device has,
+ * the touches fail instead, and held ones stay held. If the write of a block
+ * fails, every write that has a touch in it gets the error, and no other. Neither
+ * leaves anything cached, except that the buffer of a held block that was to be
+ * written is complete, and is not read again for the retry.
  */
 #include <linux/bitmap.h>
 #include <linux/blk-cgroup.h>

@@ -190,7 +190,7 @@ static const char *table_offer_logical(struct align_target *at,
 	if (offset & (lower - 1))
 		return "alignment_offset must be a multiple of the device's logical block size";
 	if ((at->start | at->ti->len) & mask)
-		return "logical_block_size: start and length must be multiples of the device's logical block size";
+		return "logical_block_size needs start and length in the device's logical blocks";
 	at->lower_mask = mask;
 	*logical = args->logical;
 	return NULL;
@@ -311,7 +311,7 @@ static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
 	if (align_offers_smaller(at) &&
 	    ((align_sector_in_block(g, g->first_sector) ||
 	      align_sector_in_block(g, g->end_sector))))
-		return "logical_block_size: start and length must be multiples of physical_block_size";
+		return "logical_block_size needs start and length in physical blocks";
 	align_get_limits(at, &lim);
 	if (lim.chunk_sectors &&
 	    (lim.chunk_sectors % block || ((u32)lim.start - g->lead) % block))
@@ -344,7 +344,7 @@ const char *table_refuse_mode(struct align_target *at, enum align_mode mode)
 		return refuse_fixing(at, mode);
 #ifdef CONFIG_DM_ALIGN_PAD
 	if (align_offers_smaller(at))
-		return "logical_block_size needs mode pad or coalesce: the device below refuses what report would pass on";
+		return "logical_block_size needs mode pad or coalesce";
 #endif
 	return NULL;
 }

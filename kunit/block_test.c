@@ -77,8 +77,8 @@ static void passes_what_cannot_be_completed(struct kunit *test)
 {
 	const struct after_row *row = test->param_value;
 
-	KUNIT_EXPECT_EQ(test, block_step_after_read(row->failed, row->full,
-					      row->may_pass), row->step);
+	KUNIT_EXPECT_EQ(test, row->step,
+			block_step_after_read(row->failed, row->full, row->may_pass));
 }
 
 static const struct how_row {

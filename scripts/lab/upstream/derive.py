@@ -229,8 +229,8 @@ HOOKS = {"fixing.h": "pad", "hold.h": "pad", "cut.h": "pad"}
 SUITES = {"report": ("geometry", "limits", "ledger"), "pad": ("cut", "block", "quiet", "range", "shard"), "coalesce": ("waiter",)}
 
 # Sections of the manual that a series does not have, by the first layer that has them.
-SECTIONS = {"pad": ("Smaller logical blocks", "Changing the mode", "When to use it, and when not", "Reads, flushes and FUA", "Errors",
-                    "Memory", "Design"),
+SECTIONS = {"pad": ("Smaller logical blocks", "Changing the mode", "When to use it, and when not", "Reads, flushes and FUA",
+                    "Errors", "Memory", "Design"),
             "coalesce": ("Holding", "When coalesce is refused", "Suspend, reload, reboot", "What is at stake", "Example",
                          "Rules of holding", "Reads of held sectors", "How a flush waits", "What the drain writes first",
                          "Suspend", "Limits and known gaps")}
