@@ -126,7 +126,7 @@ def test_a_file_system_of_512_byte_sectors_that_was_made_elsewhere_is_mounted(ri
         file.truncate(megabytes << 20)
     run("sh", "-c", f"echo 'start={start}, type=L' | sfdisk --quiet --label gpt {image}")
     run("modprobe", "loop")
-    loop = run("losetup", "--show", "--find", "--offset", start * SECTOR, "--sizelimit", (megabytes - 2) << 20,
+    loop = run("losetup", "--show", "--find", "--offset", start * SECTOR, "--sizelimit", (megabytes - 3) << 20,
                image).stdout.strip()
     try:
         run(*{"xfs": ["mkfs.xfs", "-q", "-s", "size=512"], "ext4": ["mkfs.ext4", "-q", "-b", "1024"]}[kind], loop)
@@ -158,8 +158,9 @@ def test_a_file_system_of_512_byte_sectors_that_was_made_elsewhere_is_mounted(ri
      "physical_block_size must not be less than the device's logical block size"),
     ({"logical_block_size": 512, "mode": "pad", "physical_block_size": 8192, "alignment_offset": 512},
      "alignment_offset must be a multiple of the device's logical block size"),
-    ({"logical_block_size": 512, "mode": "pad", "start": 4}, "start and length must be multiples"),
-    ({"logical_block_size": 512, "mode": "pad", "length": 8004}, "start and length must be multiples"),
+    ({"logical_block_size": 512, "mode": "pad", "start": 4}, "needs start and length in the device's logical blocks"),
+    ({"logical_block_size": 512, "mode": "pad", "length": 8004},
+     "needs start and length in the device's logical blocks"),
 ])
 def test_what_is_refused_says_why(rig, options, why):
     with rig.scsi_debug(sector_size=4096) as path, rig.log() as log, pytest.raises(Refused), Align(path, **options):
