@@ -98,9 +98,11 @@ void scene_read_once(void)
 	stage_fails(WRITES, 4, 1);
 	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0)), BLK_STS_IOERR);
 	MUST(COUNT(pad_reads), 1);
+	stage_rest_ms(1);
 	must_log("degraded: cannot write held blocks to drive");
 	stage_fails(READS, 4, 1);
 	stage_flush();
+	stage_rest_ms(1);
 	must_log("no longer degraded");
 	MUST(COUNT(pad_reads), 1);
 	MUST(COUNT(degraded), 0);
