@@ -103,7 +103,7 @@ struct align_target {
  *	part comes
  * @held: the touch was copied and acknowledged; it is resolved with its block
  * @starved: the touch has waited for memory: see starved.c
- * @over: it was refused because very many ranges are in flight over its block
+ * @crowded: it was refused because very many ranges are in flight over its block
  * @list: entry in one of its block's lists, under the lock of the block's shard, or in
  *	blocks->starved
  * @io: the write
@@ -119,7 +119,7 @@ struct align_touch {
 	bool cut;
 	bool held;
 	bool starved;
-	bool over;
+	bool crowded;
 	struct list_head list;
 	struct align_io *io;
 	struct bvec_iter iter;

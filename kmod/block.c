@@ -749,7 +749,6 @@ int blocks_init(struct align_target *at, unsigned int max)
 	spin_lock_init(&blocks->lock);
 	INIT_LIST_HEAD(&blocks->passed);
 	INIT_LIST_HEAD(&blocks->starved);
-	INIT_LIST_HEAD(&blocks->crowded);
 	blocks->max = max;
 	quota_init(&blocks->quota,
 		   kmalloc_size_roundup(block_own_bytes(at)) +
@@ -769,8 +768,7 @@ void blocks_exit(struct align_target *at)
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
 	blocks_free_fresh(&at->engine.blocks);
 	ceiling_add_target(-1);
-	WARN_ON(!list_empty(&at->engine.blocks.starved) ||
-		!list_empty(&at->engine.blocks.crowded));
+	WARN_ON(!list_empty(&at->engine.blocks.starved));
 	if (at->engine.blocks.reserve)
 		block_free(at->engine.blocks.reserve);
 	kfree(at->engine.blocks.area);

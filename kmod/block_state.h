@@ -216,20 +216,6 @@ static inline void blocks_feed(struct align_target *at)
 		queue_work(at->engine.jobs.wq, &blocks->feed);
 }
 
-/* As blocks_feed(), where a range has ended. */
-static inline void blocks_feed_crowded(struct align_target *at)
-{
-	struct align_blocks *blocks = &at->engine.blocks;
-	unsigned long flags;
-
-	if (list_empty(&blocks->crowded))
-		return;
-	spin_lock_irqsave(&blocks->lock, flags);
-	list_splice_tail_init(&blocks->crowded, &blocks->starved);
-	blocks_feed(at);
-	spin_unlock_irqrestore(&blocks->lock, flags);
-}
-
 /* The first block of shard->resting or shard->failed, or NULL. Lock held. */
 static inline struct align_block *
 block_rests_first(const struct rb_root_cached *resting)
@@ -264,12 +250,9 @@ struct align_block *block_following(struct align_block *block);
  * touch goes down among them.
  */
 #define ORDER_RANGES	(BLOCKS_BATCH / 4)
-/* The same for a touch that may not go down, and is looked at alone. */
-#define STARVED_RANGES	(BLOCKS_BATCH / 2)
 
 /* order.c */
-unsigned int block_count_ranges(struct align_target *at, u64 number,
-				unsigned int most);
+unsigned int block_count_ranges(struct align_target *at, u64 number);
 void block_lets_pass(struct align_block *block);
 u64 range_last(struct align_target *at, const struct shard_span *span,
 	       u64 first, u64 last);

@@ -88,6 +88,10 @@ struct align_area {
  *	interrupts off, in the order of the shards, before held->lock and the like
  * @tree: blocks by number
  * @ranges: registered ranges that touch at most two shards
+ * @nr_ranges: number of registered ranges that touch the shard, those of all shards
+ *	among them
+ * @crowded: a block in WAIT that waits for all of these that came before it, or NULL
+ * @nr_before: number of those
  * @cached: blocks whose content is cached and that have no touch, oldest first
  * @nr_cached: number of blocks in @cached; read without the lock
  * @resting: blocks in REST whose write has not failed, by block->seq: the order of
@@ -102,6 +106,9 @@ struct align_shard {
 	spinlock_t lock;	/* guards all below, blocks, areas and ranges */
 	struct rb_root tree;
 	struct rb_root_cached ranges;
+	unsigned int nr_ranges;
+	struct align_block *crowded;
+	unsigned int nr_before;
 	struct list_head cached;
 	unsigned int nr_cached;
 	struct rb_root_cached resting;
@@ -167,7 +174,6 @@ enum align_ending {
  * @passed: ranges that have been let through by a block
  * @starved: touches that wait for a block, where none may go down as it came; others
  *	look without the lock whether there are some
- * @crowded: those of them that wait for ranges in flight over their blocks to end
  * @reserve: a block for them if there is no memory, or NULL while it is in use, and
  *	where touches may go down as they came
  */
@@ -194,7 +200,6 @@ struct align_blocks {
 	spinlock_t lock;	/* guards all below */
 	struct list_head passed;
 	struct list_head starved;
-	struct list_head crowded;
 	struct align_block *reserve;
 };
 

@@ -12,7 +12,11 @@
  * that the range waited for is not looked at again, and each block made in its
  * range since counts it, and has a turn above its stamp. A partial touch of a
  * block that is not in memory, with 16 ranges or more in flight over it, goes
- * down with the remainder and counts in rmw_drive_max_blocks.
+ * down with the remainder and counts in rmw_drive_max_blocks. Where it may not, as
+ * the target offers smaller logical blocks than the device has, its block waits for
+ * all ranges of the shard that came before it, wherever they are; one block of a
+ * shard at a time, and touches for which there is another one wait until it has
+ * gone on.
  *
  * Waits cannot form a cycle. The parts of one write do not wait for each other.
  * A range waits for a block only if it arrived after the last time that the
@@ -20,8 +24,8 @@
  * the ranges there, that is when it was made; of one that was in REST, when the
  * last range arrived that it let pass, or by rule 10 when it let through all
  * that waited. A block waits for a range only if the range arrived before that
- * time. Along any chain of waiters these times only fall. A flush waits for
- * held blocks, and nothing waits for a flush.
+ * time, also where it waits for all of them. Along any chain of waiters these
+ * times only fall. A flush waits for held blocks, and nothing waits for a flush.
  *
  * An active block waits only for I/O and for a worker; the polling of polled
  * writes is not left to their sender, and ranges are not polled. The workers
@@ -43,19 +47,18 @@ static bool range_has_left(const struct align_io *io, u64 number)
 }
 
 /*
- * Count the ranges of a tree that touch a block, up to @most, as which those count of
- * which too many would have to be looked at. Lock held.
+ * Count the ranges of a tree that touch a block, up to ORDER_RANGES, as which those
+ * count of which too many would have to be looked at. Lock held.
  */
-static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number,
-				      unsigned int most)
+static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
 {
 	struct align_range *range;
 	unsigned int nr = 0, seen = 0;
 
-	for (range = range_first(ranges, number); range && nr < most;
+	for (range = range_first(ranges, number); range && nr < ORDER_RANGES;
 	     range = range_next(range, number)) {
-		if (++seen > STARVED_RANGES)
-			return most;
+		if (++seen > ORDER_RANGES)
+			return ORDER_RANGES;
 		nr += !range_has_left(range->io, number);
 	}
 	return nr;
@@ -65,20 +68,18 @@ static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number,
  * block_count_ranges - count the registered ranges that touch a block
  * @at: the target
  * @number: number of the block, which need not be in memory
- * @most: how many may be; at most STARVED_RANGES
  *
  * Called with the lock of the block's shard held.
  *
- * Return: how many, or @most or more.
+ * Return: how many, or ORDER_RANGES or more.
  */
-unsigned int block_count_ranges(struct align_target *at, u64 number,
-				unsigned int most)
+unsigned int block_count_ranges(struct align_target *at, u64 number)
 {
 	struct align_blocks *blocks = &at->engine.blocks;
 	struct align_shard *shard = shard_of(at, number);
 
-	return tree_count_ranges(&shard->ranges, number, most) +
-	       tree_count_ranges(&blocks->long_ranges, number, most);
+	return tree_count_ranges(&shard->ranges, number) +
+	       tree_count_ranges(&blocks->long_ranges, number);
 }
 
 /**

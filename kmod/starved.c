@@ -4,11 +4,8 @@
  *
  * Where the target offers smaller logical blocks than the underlying device has,
  * no partial touch may go down as it came. One for which there is no block, for
- * want of memory or of a slot, or because very many ranges are in flight over it,
- * waits in blocks->starved, and those that come later wait behind it. They try
- * again whenever a block is freed, in order of arrival. One over whose block more
- * than 32 ranges are in flight waits in blocks->crowded until a range ends, and
- * nothing waits behind it.
+ * want of memory or of a slot, waits in blocks->starved, and those that come later
+ * wait behind it. They try again whenever a block is freed, in order of arrival.
  *
  * So that the first of them does not wait for the memory of others, the target
  * has one block in reserve. It serves one turn at a time: it holds nothing, is not
@@ -35,7 +32,6 @@ void starved_add(struct align_touch *touch)
 	spin_lock(&blocks->lock);
 	list_add_tail(&touch->list, &blocks->starved);
 	spin_unlock(&blocks->lock);
-	/* Also if it is crowded: then more ranges are counted. */
 	blocks_feed(at);
 }
 
@@ -52,7 +48,7 @@ static struct align_touch *starved_first(struct align_blocks *blocks)
 
 /*
  * Find a block for the touch that has waited longest. Return: whether to go on: it has
- * one, or waits for ranges, or the reserve has come back meanwhile.
+ * one, or the reserve has come back meanwhile.
  */
 static bool starved_try(struct align_target *at, struct align_touch *touch)
 {
@@ -71,12 +67,8 @@ static bool starved_try(struct align_target *at, struct align_touch *touch)
 	touch->fresh = fresh;
 	if (blocks_add_touch(touch, &span, &started) == TOUCH_REFUSED) {
 		spin_lock(&blocks->lock);
-		if (touch->over) {
-			list_add_tail(&touch->list, &blocks->crowded);
-		} else {
-			list_add(&touch->list, &blocks->starved);
-			more = blocks->reserve;
-		}
+		list_add(&touch->list, &blocks->starved);
+		more = blocks->reserve && !touch->crowded;
 		spin_unlock(&blocks->lock);
 	}
 	fresh = touch->fresh;

@@ -281,6 +281,18 @@ static bool block_waits_for_quiet(struct align_block *block)
 }
 
 /*
+ * Let a new block wait for all ranges of its shard, of which too many overlap it to look
+ * at each. Those that come wait for it. Return: how many blockers they are. Lock held.
+ */
+static unsigned int shard_crowd(struct align_shard *shard,
+				struct align_block *block)
+{
+	shard->crowded = block;
+	shard->nr_before = shard->nr_ranges;
+	return 1;
+}
+
+/*
  * Allocate a block for a touch, if need be in place of a cached one. Return: NULL if
  * there is no room or memory; touch->how says which. The locks of @span are held.
  */
@@ -331,10 +343,10 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	u64 number = touch->part.block;
 	struct align_shard *shard = shard_of(at, number);
 	struct align_block *block = block_at_or_above(shard, number);
-	unsigned int most = touch->starved ? STARVED_RANGES : ORDER_RANGES;
 	unsigned int ranges;
+	bool crowded;
 
-	touch->over = false;
+	touch->crowded = false;
 	if (block && block->number == number) {
 		touch->block = block;
 		switch (block_touch_step(block->state, block->waiting)) {
@@ -356,10 +368,11 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 		}
 	}
 
-	ranges = block_count_ranges(at, number, most);
-	if (ranges >= most) {
+	ranges = block_count_ranges(at, number);
+	crowded = ranges >= ORDER_RANGES;
+	if (crowded && (shard->crowded || !align_offers_smaller(at))) {
 		touch->how = RMW_DRIVE_MAX_BLOCKS;
-		touch->over = true;
+		touch->crowded = true;
 		return TOUCH_REFUSED;
 	}
 	block = block_for_touch(touch, span, shard);
@@ -368,7 +381,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	block_insert(block);
 	touch->block = block;
 	block_lets_pass(block);
-	block->blockers = ranges + block_waits_for_quiet(block);
+	block->blockers = (crowded ? shard_crowd(shard, block) : ranges) +
+			  block_waits_for_quiet(block);
 	if (!block->blockers)
 		return block_join_free(block, touch, started);
 	block_take_touch(block, touch);
@@ -588,6 +602,8 @@ bool blocks_add_range(struct align_io *io)
 	io->write.range[0].io = io;
 	io->write.range[1] = io->write.range[0];
 	range_place(io, &span, range_insert);
+	for (i = shard_first(&span); i < ALIGN_SHARDS; i = shard_next(&span, i))
+		at->engine.blocks.shard[i].nr_ranges++;
 	io->write.in_range = true;
 	return list_empty(&io->write.wait);
 }
@@ -644,12 +660,33 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 		next = block_following(block);
 		io->write.left_number = block->number + 1;
 		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
+		/* It counts the range once, with all others. */
+		if (block == shard->crowded)
+			continue;
 		if (ok && block->held)
 			hold_overwritten(block, io);
 		if (!--block->blockers)
 			block_go_on(block, ready);
 	}
 	return false;
+}
+
+/*
+ * Count a range out of a shard, and let the block go on that waits for those which came
+ * before it, if it was the last. The lock is held.
+ */
+static void shard_leave(struct align_shard *shard, const struct align_io *io,
+			struct list_head *ready)
+{
+	struct align_block *block = shard->crowded;
+
+	shard->nr_ranges--;
+	if (!block || io->write.stamp >= block->turn || --shard->nr_before)
+		return;
+	shard->crowded = NULL;
+	if (!--block->blockers)
+		block_go_on(block, ready);
+	blocks_feed(io->at);
 }
 
 /*
@@ -671,6 +708,8 @@ static bool range_end_some(struct align_io *io, const struct shard_span *span,
 			return true;
 	}
 	range_place(io, span, range_remove);
+	for (i = shard_first(span); i < ALIGN_SHARDS; i = shard_next(span, i))
+		shard_leave(&io->at->engine.blocks.shard[i], io, ready);
 	io->write.in_range = false;
 	return false;
 }
@@ -699,7 +738,6 @@ void blocks_end_range(struct align_io *io, bool ok)
 		span_unlock(at, &span, flags);
 		turns_queue(&ready);
 	} while (more);
-	blocks_feed_crowded(at);
 }
 
 /*

@@ -1342,7 +1342,7 @@ static const struct {
 	{ "lost files", scene_lost_files }, { "fresh", scene_fresh },
 	{ "given back", scene_given_back }, { "read once", scene_read_once },
 	{ "lowered", scene_lowered }, { "relieved", scene_relieved },
-	{ "ceiling", scene_ceiling },
+	{ "ceiling", scene_ceiling }, { "crowded", scene_crowded },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

@@ -16,6 +16,7 @@ void scene_ceiling(void);
 void scene_given_back(void);
 void scene_fresh(void);
 void scene_read_once(void);
+void scene_crowded(void);
 void scene_lowered(void);
 void scene_relieved(void);
 

@@ -3,6 +3,8 @@
 #include <linux/moduleparam.h>
 #include <linux/shrinker.h>
 
+#include "block_state.h"
+#include "drive.h"
 #include "scenes.h"
 #include "stage.h"
 
@@ -108,6 +110,58 @@ void scene_read_once(void)
 	MUST(COUNT(degraded), 0);
 	stage_fails(0, 0, 0);
 	stage_close();
+}
+
+/*
+ * Where a touch may not go down, it is served behind all writes that came before it, be
+ * they ever so many, and those that come later wait for it.
+ */
+void scene_crowded(void)
+{
+	struct act *before[2 * ORDER_RANGES], *touch[2], *behind;
+	unsigned int nr = ARRAY_SIZE(before), ended = 0, i;
+	u64 reads;
+
+	if (stage.block > 16 || stage.plan->offset)
+		return;
+	stage_narrow();
+	stage_open(1, 400, 64);
+	/* Writes are registered while a block is in memory. */
+	act_write(stage_at(4) + 1, 1);
+	reads = COUNT(pad_reads);
+	stage_waits(WRITES);
+	for (i = 0; i < nr; i++)
+		before[i] = act_send(REQ_OP_WRITE, stage_at(10 + 2 * (i % 2)),
+				     stage.block);
+	for (i = 0; i < ARRAY_SIZE(touch); i++)
+		touch[i] = act_send(REQ_OP_WRITE, stage_at(10 + 2 * i) + 1, 1);
+	stage_rest_us(AT_ONCE_US);
+	drive_forget_seen();
+	behind = act_send(REQ_OP_WRITE, stage_at(10), stage.block);
+	stage_rest_us(AT_ONCE_US);
+	must_see_no(0);
+	/* What comes later elsewhere, and has ended, is none of those. */
+	for (i = 0; i < nr; i++)
+		MUST(act_wait(act_send(REQ_OP_DISCARD, stage_at(20),
+				       stage.block)), BLK_STS_OK);
+	MUST(COUNT(pad_reads), reads);
+	stage_waits(0);
+	while (COUNT(pad_reads) == reads)
+		stage_rest_us(1);
+	/* No more than the reads of the two blocks, their writes, and the one behind. */
+	MUST_LIE(drive_in_flight(), 0, 3);
+	MUST(act_wait(touch[0]) | act_wait(touch[1]) | act_wait(behind),
+	     BLK_STS_OK);
+	for (i = 0; i < nr; i++)
+		ended += before[i]->ended;
+	MUST(ended, nr);
+	MUST(COUNT(pad_reads), reads + 2);
+	MUST(COUNT(rmw_drive), 0);
+	MUST(COUNT(touches_starved), 1);
+	/* Their order is not known. */
+	stage_leave_open(stage_at(10), 3 * stage.block);
+	stage_close();
+	stage_widen();
 }
 
 static void leave(struct mapped_device *other, struct mapped_device *first)

@@ -80,6 +80,7 @@ void stage_begin(const struct world_plan *plan, struct gendisk *drive)
 	stage.drive = drive;
 	stage.block = plan->physical >> SECTOR_SHIFT;
 	stage.start = plan->start;
+	stage.sectors = plan->sectors;
 	stage.lead = (stage.block - plan->start % stage.block) % stage.block;
 	stage.border = (world_border(plan) - plan->start - stage.lead) /
 		       stage.block;
@@ -88,6 +89,27 @@ void stage_begin(const struct world_plan *plan, struct gendisk *drive)
 		stage.content[i] = stage_medium(i);
 	stage.orders.seen = kmalloc(DRIVE_SEEN * sizeof(struct drive_seen),
 				    GFP_NOIO);
+}
+
+void stage_narrow(void)
+{
+	stage.start += stage.lead;
+	stage.content += stage.lead;
+	stage.sectors -= stage.lead;
+	stage.sectors -= stage.sectors % stage.block;
+	stage.lead = 0;
+	stage.smaller = true;
+	stage.drive->queue->limits.logical_block_size = stage.plan->physical;
+}
+
+void stage_widen(void)
+{
+	stage.lead = stage.start - stage.plan->start;
+	stage.start -= stage.lead;
+	stage.content -= stage.lead;
+	stage.sectors = stage.plan->sectors;
+	stage.smaller = false;
+	stage.drive->queue->limits.logical_block_size = SECTOR_SIZE;
 }
 
 void stage_end(void)
@@ -108,14 +130,16 @@ void stage_load(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks)
 {
 	char start[16], max[16], ms[16], *error = NULL;
-	char *argv[] = { "drive", start, "8", "mode", (char *)mode_names[mode],
-			 "max_blocks", max, "hold_ms", ms, "write_cache", "on" };
+	char *argv[] = { "drive", start, stage.smaller ? "10" : "8",
+			 "mode", (char *)mode_names[mode],
+			 "max_blocks", max, "hold_ms", ms, "write_cache", "on",
+			 "logical_block_size", "512" };
+	unsigned int argc = ARRAY_SIZE(argv) - (stage.smaller ? 0 : 2);
 
 	scnprintf(start, sizeof(start), "%u", stage.start);
 	scnprintf(max, sizeof(max), "%u", max_blocks);
 	scnprintf(ms, sizeof(ms), "%u", hold_ms);
-	if (shim_md_load(stage.md, stage.plan->sectors, ARRAY_SIZE(argv), argv,
-			 &error))
+	if (shim_md_load(stage.md, stage.sectors, argc, argv, &error))
 		machine_fail("scene %s: a table is refused: %s", stage.scene,
 			     error);
 }
@@ -176,11 +200,11 @@ void stage_close(void)
 
 	wait_acts();
 	must_log_nothing();
-	for (at = 0; at < stage.plan->sectors; at += 64)
-		act_read(at, min(64U, stage.plan->sectors - at));
+	for (at = 0; at < stage.sectors; at += 64)
+		act_read(at, min(64U, stage.sectors - at));
 	stage_flush();
 	MUST(stage.at->engine.held.nr, 0);
-	for (at = 0; at < stage.plan->sectors; at++)
+	for (at = 0; at < stage.sectors; at++)
 		if (stage.content[at] != STAGE_OPEN &&
 		    stage.content[at] != stage_medium(at))
 			machine_fail("scene %s: sector %u of the drive has %#llx, and must have %#llx",
@@ -258,7 +282,7 @@ struct act *act_send(blk_opf_t opf, unsigned int first, unsigned int nr)
 	if (nr_acts == MOST_ACTS)
 		machine_fail("scene %s: more than %u requests", stage.scene,
 			     MOST_ACTS);
-	if (first + nr > stage.plan->sectors)
+	if (first + nr > stage.sectors)
 		machine_fail("scene %s: %u + %u is not on the device",
 			     stage.scene, first, nr);
 	acts[nr_acts++] = act;

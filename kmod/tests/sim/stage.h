@@ -27,6 +27,8 @@
  * @lead: first sector of the device that begins a block
  * @border: number of the first block of the next region
  * @start: first sector of the device on the drive
+ * @sectors: its sectors
+ * @smaller: the drive's logical blocks are its physical ones, and smaller are offered
  * @scene: name of the scene
  * @content: contents of the device's sectors, or STAGE_OPEN
  */
@@ -35,7 +37,8 @@ struct stage {
 	struct gendisk *drive;
 	struct mapped_device *md;
 	struct align_target *at;
-	unsigned int block, lead, start, border;
+	unsigned int block, lead, start, sectors, border;
+	bool smaller;
 	const char *scene;
 	struct drive_orders orders;
 	u64 *content;
@@ -73,6 +76,12 @@ void stage_end(void);
 /* Make the device: mode 0 to 2. */
 void stage_open(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks);
+/*
+ * From now on leave out the ends of the device that are parts of blocks, and offer
+ * smaller logical blocks than the drive's; and no longer.
+ */
+void stage_narrow(void);
+void stage_widen(void);
 /* Load another table for it, of the same kind. */
 void stage_load(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks);

@@ -22,6 +22,7 @@ from sim.programs import (
     USAGE,
     VIOLATION,
     build,
+    build_with_changes,
     change,
     copy_of_the_code,
     make,
@@ -84,6 +85,15 @@ def test_no_life_about_one_thing_breaks_a_promise(built, focus):
     # A life of scenes plays all of them, which takes as long as fifteen others, and leaves little to chance.
     share = 40 if focus == "scenes" else 8
     status, output = sim(built, "--seed", FIRST, "--lives", LIVES // share, "--focus", focus)
+    assert status == CLEAN, output[-4000:]
+
+
+@pytest.mark.check_all("scene crowded has one such touch; here each that finds a range is one")
+@pytest.mark.parametrize("strategy", ["random", "pct", "mixed"])
+def test_touches_of_blocks_with_very_many_ranges_break_no_promise(built, linux, tmp_path, strategy):
+    out = build_with_changes(built, linux, tmp_path,
+                             [("block_state.h", "#define ORDER_RANGES\t(BLOCKS_BATCH / 4)", "#define ORDER_RANGES\t1")])
+    status, output = sim(out, "--seed", FIRST, "--lives", 2000, "--focus", "logical", "--strategy", strategy)
     assert status == CLEAN, output[-4000:]
 
 
