@@ -31,6 +31,7 @@ DRIVES = {
     "media": Server(options=("file={folder}/media",)),
     # Slow enough for requests in flight at a power cut.
     "power4096": Server(profile="fixed", options=("latency_us=1000",)),
+    "power4096n": Server(profile="fixed", options=("latency_us=1000",), presented={"logical": 4096}),
     "power16384": Server(physical=16384, alignment=512, profile="fixed", options=("latency_us=1000",)),
     # It says blocks of 512 bytes, and has 4096 from sector 7 on.
     "liar": Server(size="1G", alignment=3584, profile="usb-liar", presented={"physical": 512}),

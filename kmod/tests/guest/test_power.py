@@ -44,6 +44,8 @@ MODES = {
     "coalesce": ({"mode": "coalesce", "hold_ms": 60000}, HOLDING | {"held"}),
     "coalesce for 3 ms": ({"mode": "coalesce", "hold_ms": 3}, HOLDING | {"idle"}),
     "coalesce in four blocks": ({"mode": "coalesce", "hold_ms": 60000, "max_blocks": 4}, HOLDING | {"held"}),
+    "pad of smaller blocks": ({"mode": "pad", "logical_block_size": 512}, PADDING),
+    "coalesce of smaller blocks": ({"mode": "coalesce", "hold_ms": 60000, "logical_block_size": 512}, HOLDING | {"held"}),
 }
 # Most cuts of one mode.
 ENOUGH = 140
@@ -67,6 +69,8 @@ SHAPES = [
     Shape("power16384", block=32, boundary=1, start=5, length=500, total=544,
           options={"physical_block_size": 16384, "alignment_offset": 512}),
 ]
+# For the modes that offer smaller logical blocks than the drive has.
+LARGER = [Shape("power4096n", block=8, boundary=0, start=8, length=160, total=176, options={})]
 
 
 # ---- the writers ----
@@ -251,22 +255,23 @@ def cut_round(drive, lower, shape, options, number, before):
 def test_power_cuts_leave_each_sector_as_it_may_be(rig, name):
     (options, expected), cuts = MODES[name], -(-POWER_CUTS // len(MODES))
     mode = options and options["mode"]
+    shapes = LARGER if options and "logical_block_size" in options else SHAPES
     phases, flushes, damaged = Counter(), 0, 0
     began = time.monotonic()
     with contextlib.ExitStack() as stack:
-        drives = [rig.drive(shape.drive) for shape in SHAPES]
+        drives = [rig.drive(shape.drive) for shape in shapes]
         lowers = [stack.enter_context(Disk(drive.path)) for drive in drives]
         contents = []
-        for lower, shape in zip(lowers, SHAPES):
+        for lower, shape in zip(lowers, shapes):
             lower.write(0, pattern(1, 0, shape.total))
             lower.flush()
             contents.append(read_all(lower, shape))
         for number in range(POWER_FIRST, POWER_FIRST + cuts):
-            which = number // len(TEARS) % len(SHAPES)
-            done, contents[which] = cut_round(drives[which], lowers[which], SHAPES[which], options, number,
+            which = number // len(TEARS) % len(shapes)
+            done, contents[which] = cut_round(drives[which], lowers[which], shapes[which], options, number,
                                               contents[which])
             assert not done.wrong, "\n".join([
-                f"{name}: cut {number} ({done.phase}) on {SHAPES[which].drive}, tear={TEARS[number % len(TEARS)]}: "
+                f"{name}: cut {number} ({done.phase}) on {shapes[which].drive}, tear={TEARS[number % len(TEARS)]}: "
                 f"{len(done.wrong)} wrong; again with DM_ALIGN_POWER_FIRST={number}", *done.wrong[:20]])
             phases[done.phase] += 1
             flushes += done.flushes

@@ -11,10 +11,13 @@ import pytest
 
 from lab.paths import OUT
 from lab.plugins.extent import only_all
+from rig.bad_blocks import faulty
 from rig.control import Refused
-from rig.direct import RWF_DSYNC, SECTOR, Buffer, Disk, check, pattern
+from rig.direct import RWF_DSYNC, RWF_NOWAIT, SECTOR, Buffer, Disk, Later, check, pattern
 from rig.dm import Align, queue, run
 from rig.filesystem import mounted
+from rig.rig import STRESS_LIMIT
+from rig.witness import Trace, writes
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 AREA = 4096
@@ -108,6 +111,85 @@ def test_a_discard_leaves_the_parts_of_blocks_alone(rig):
         check(8, bytes(32 * SECTOR), upper.read(8, 32), "what was discarded")
         upper.discard(50, 3)
         check(40, pattern(1, 40, 24), upper.read(40, 24), "a discard inside a block")
+
+
+def test_write_zeroes_are_exact_and_whole_below(rig):
+    with rig.scsi_debug(sector_size=4096, lbpu=1, lbpws=1) as path, smaller(path, "pad") as device, \
+            Disk(device.path) as upper:
+        upper.write(0, pattern(1, 0, 64))
+        upper.zero(3, 42)
+        check(0, pattern(1, 0, 3) + bytes(42 * SECTOR) + pattern(1, 45, 19), upper.read(0, 64), "zeroes between its ends")
+        upper.zero(49, 2)
+        check(48, pattern(1, 48, 1) + bytes(2 * SECTOR) + pattern(1, 51, 5), upper.read(48, 8), "zeroes inside a block")
+        assert device.balanced()["rmw_expected_zeroes"] == 3
+
+
+def test_a_block_that_cannot_be_read_fails_its_writes_and_is_named(rig):
+    """Block 10, of which no part may go down as it came."""
+    with rig.scsi_debug(sector_size=4096) as path, Disk(path) as lower:
+        before = pattern(1, 0, 256)
+        lower.write(0, before)
+        with faulty(path, bad_reads=[10]) as (bad, heal), smaller(bad, "pad") as device, Disk(device.path) as upper:
+            with rig.log() as log:
+                for sector, sectors in ((82, 3), (78, 4)):
+                    assert Later(upper.write, sector, pattern(2, sector, sectors)).error.errno == 5
+            assert "cannot read the block at sector 80 of" in log.text
+            upper.write(90, pattern(3, 90, 2))
+            ledger = device.balanced()
+            assert (ledger["rmw_lost"], ledger["rmw_host"], ledger["rmw_drive"]) == (2, 2, 0)
+            # Whole in the drive's blocks, or beside the one that cannot be read.
+            upper.write(80, pattern(4, 80, 8))
+            check(72, before[72 * SECTOR:78 * SECTOR], upper.read(72, 6), "in front of it")
+            for sector, sectors in ((80, 1), (79, 2), (85, 10)):
+                assert Later(upper.read, sector, sectors).error.errno == 5
+            check(88, before[88 * SECTOR:90 * SECTOR], upper.read(88, 2), "behind it")
+            heal()
+            upper.write(81, pattern(5, 81, 1))
+            check(80, pattern(4, 80, 1) + pattern(5, 81, 1) + pattern(4, 82, 6), upper.read(80, 8), "healed")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_fua_stays_on_what_is_made_of_a_write(rig, mode):
+    with rig.scsi_debug(sector_size=4096) as path:
+        if queue(path, "fua") != "1":
+            pytest.fail("this scsi_debug does not support FUA: the test proves nothing")
+        with smaller(path, mode) as device, Disk(device.path) as upper:
+            with Trace(path) as trace:
+                upper.write(5, pattern(1, 5, 30), flags=RWF_DSYNC)
+            assert writes(trace.requests) and all(request.fua for request in writes(trace.requests))
+
+
+def test_a_write_that_must_not_wait_is_sent_back_or_done(rig):
+    again = 0
+    with rig.scsi_debug(sector_size=4096) as path, smaller(path, "pad") as device, Disk(device.path) as upper:
+        for i in range(24):
+            sector, sectors = 24 * i + i % 4, 1 + 5 * i % 16
+            before, data = upper.read(sector, sectors), pattern(i, sector, sectors)
+            try:
+                upper.write(sector, data, flags=RWF_NOWAIT)
+            except BlockingIOError:
+                again, data = again + 1, before
+            check(sector, data, upper.read(sector, sectors), f"after write {i}")
+            try:
+                data = upper.read(sector, sectors, flags=RWF_NOWAIT)
+            except BlockingIOError:
+                continue
+            check(sector, data, upper.read(sector, sectors), f"read without a wait {i}")
+        assert 0 < device.counter("nowait_again") <= again * 2 + 24
+        device.balanced()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_suspend_and_changes_of_the_mode_under_load(rig, mode):
+    with rig.scsi_debug(sector_size=4096, lbpu=1, lbpws=1) as path, smaller(path, mode) as device:
+        load = rig.stress(device.path, beneath=path, physical=4096, torn_reads=True, memory_align=512, flush=1,
+                          seconds=STRESS_LIMIT)
+        load.shake([device.suspend, device.resume, lambda: device.set_mode("pad"),
+                    lambda: device.reload(device.line(mode="coalesce", logical_block_size=512)),
+                    lambda: device.set_mode(mode)])
+        device.resume()
+        load.finish()
+        assert device.balanced()["rmw_drive"] == 0
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -25,6 +25,9 @@ BARRIERS = {
     # Whoever ends the last piece of a run sees the errors of the others.
     "pieces-relaxed": [("write.c", "if (!atomic_dec_and_test(&io->write.pieces))",
                         "if (atomic_add_return_relaxed(-1, &io->write.pieces))")],
+    # Whoever ends the last part of a read sees the errors of the others.
+    "read-parts-relaxed": [("bounce.c", "if (!atomic_dec_and_test(&io->read.parts))",
+                            "if (atomic_add_return_relaxed(-1, &io->read.parts))")],
     # A block is counted as resting behind all that its rest does with work and timer.
     "rest-mb": [("held.c", "\tsmp_mb__before_atomic();\n", "")],
     # A block is no longer counted as resting before it holds nothing any more.
@@ -54,7 +57,7 @@ IN_LITMUS = {
     "unpin-release": ["engine: the buffer of a pinned block"],
 }
 
-IN_LIVES = {"parts-relaxed": (2000, "none")}
+IN_LIVES = {"parts-relaxed": (2000, "none"), "read-parts-relaxed": (2000, "logical")}
 
 NOT_FOUND = {
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",
