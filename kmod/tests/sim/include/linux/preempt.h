@@ -17,10 +17,13 @@
 static inline void preempt_disable(void)
 {
 	current->preempt++;
+	/* Or the compiler leaves out both, and others go on in between. */
+	barrier();
 }
 
 static inline void preempt_enable(void)
 {
+	barrier();
 	current->preempt--;
 	machine_bare_point();
 }
