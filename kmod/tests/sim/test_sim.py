@@ -71,7 +71,16 @@ def test_a_life_goes_its_way_without_a_bad_access(tmp_path, linux):
     assert status == CLEAN, output[-8000:]
 
 
-@pytest.mark.parametrize("fault", sorted(FAULTS))
+@pytest.mark.parametrize("name", sorted([*FAULTS, *SCENES]))
+def test_a_fault_can_be_made_in_the_engine_as_it_is(tmp_path, name):
+    kmod = copy_of_the_code(tmp_path / "kmod")
+    for file, old, new in FAULTS.get(name) or [SCENES[name]]:
+        change(kmod / file, old, new)
+
+
+@pytest.mark.parametrize("fault", [
+    extent.only_all("of three faults one is searched for, and all can be made", fault) if at % 3 else fault
+    for at, fault in enumerate(sorted(FAULTS))])
 def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault):
     run = ("sim", "--seed", 1, "--lives", 2000, "--focus", FOCUS.get(fault, "none"),
            "--strategy", "pct" if fault in BY_PRIORITY else "random")
