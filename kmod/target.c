@@ -239,10 +239,11 @@ static void align_status(struct dm_target *ti, status_type_t type,
 		break;
 	case STATUSTYPE_IMA:
 		DMEMIT_TARGET_NAME_VERSION(ti->type);
-		DMEMIT(",device_name=%s,start=%llu,mode=%s,physical_block_size=%u",
+		DMEMIT(",device_name=%s,start=%llu,mode=%s",
 		       at->dev->name, (unsigned long long)at->start,
-		       align_mode_name(READ_ONCE(at->mode)),
-		       at->geometry.physical);
+		       align_mode_name(READ_ONCE(at->mode)));
+		DMEMIT(",logical_block_size=%u,physical_block_size=%u",
+		       at->geometry.logical, at->geometry.physical);
 		if (at->offset_unknown)
 			DMEMIT(",alignment_offset=unknown");
 		else

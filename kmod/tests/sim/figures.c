@@ -646,7 +646,7 @@ static void check_status(const struct figures *figures, struct align_target *at,
 	status_of(at, STATUSTYPE_TABLE, text);
 	must_read("the table line", text, must);
 
-	scnprintf(must, STATUS_BYTES, "align,device_name=%s,start=%u,mode=%s,physical_block_size=%u,alignment_offset=%u,max_blocks=%u,hold_ms=%u,write_cache=on;",
+	scnprintf(must, STATUS_BYTES, "align,device_name=%s,start=%u,mode=%s,logical_block_size=512,physical_block_size=%u,alignment_offset=%u,max_blocks=%u,hold_ms=%u,write_cache=on;",
 		  lower ? "lower" : "drive", lower ? 0 : plan->start,
 		  mode_names[figures->mode], plan->physical, offset,
 		  figures->max_blocks, figures->hold_ms);
