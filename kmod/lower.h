@@ -16,13 +16,20 @@ bool align_over_limits(struct align_io *io);
 /*
  * Where the target offers smaller logical blocks: the bits that no address and no length
  * of a segment may have, because the device below takes only larger pieces of memory.
+ * A dma_alignment of 511 is what the block layer gives a device that says nothing: a loop
+ * device refuses less than a logical block under direct I/O, and null_blk copies behind
+ * the end of a page. What says less does DMA, and takes what it says.
  */
 static inline u32 align_memory_mask(const struct align_target *at)
 {
+	u32 mask;
+
 	if (!align_offers_smaller(at))
 		return 0;
-	return bdev_get_queue(at->dev->bdev)->limits.dma_alignment &
-	       ~(SECTOR_SIZE - 1);
+	mask = bdev_get_queue(at->dev->bdev)->limits.dma_alignment;
+	if (mask == SECTOR_SIZE - 1)
+		mask = min_t(u32, at->lower_mask << SECTOR_SHIFT, PAGE_SIZE - 1);
+	return mask & ~(SECTOR_SIZE - 1);
 }
 #endif
 

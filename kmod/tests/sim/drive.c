@@ -527,6 +527,15 @@ static void check_whole(const struct bio *bio)
 	}
 }
 
+/* A device that needs large pieces of memory says so, or, as a loop device, nothing. */
+static unsigned int dma_alignment(const struct world_plan *plan)
+{
+	if (!plan->logical || (plan->large_memory && plan->gapless))
+		return SECTOR_SIZE - 1;
+	return plan->large_memory ? min(plan->logical * SECTOR_SIZE,
+					(unsigned int)PAGE_SIZE) - 1 : 3;
+}
+
 static void drive_submit(struct bio *bio)
 {
 	const struct world_plan *plan = drive.plan;
@@ -601,9 +610,7 @@ struct gendisk *drive_new(const struct world_plan *plan)
 		.io_min = plan->physical,
 		.alignment_offset = plan->offset,
 		.discard_granularity = plan->granule * SECTOR_SIZE,
-		.dma_alignment = plan->large_memory ?
-				 min(plan->logical * SECTOR_SIZE,
-				     (unsigned int)PAGE_SIZE) - 1 : 511,
+		.dma_alignment = dma_alignment(plan),
 		.max_segment_size = 65536,
 		.max_segments = 128,
 		.seg_boundary_mask = ~0UL,
