@@ -13,13 +13,13 @@
  * the request was sent, and the read that comes behind it has to find the new content.
  * So it waits, and when the request has ended, one more serves all the reads that have
  * come meanwhile. Each read is served by a request that was sent after it came, and
- * however many there are, two requests serve them.
+ * however many there are, two requests serve them while there is memory.
  *
  * A bounce is allocated without waiting. A read that finds no memory waits in
  * bounces->starved for a bounce that has become free, or for the reserve, which is
  * allocated with the target. A bounce in flight waits for nothing but its own request,
  * and where reads have found no memory it is not sent again for the same block, so it
- * does become free.
+ * does become free; but for a read that has waited there already, once more.
  *
  * The bvecs of a read, too, may have a gap inside a logical block of the device, where
  * that wants none (virt_boundary_mask). Such a block is read through a bounce as a
@@ -60,6 +60,7 @@
  * @nr_ends: their number
  * @next: those that have come since the request was sent
  * @nr_next: their number
+ * @kept: one of these has waited in bounces->starved, and does not once more
  * @job: takes the next step in process context
  * @bio: the request
  * @vecs: the memory of the block, a page each
@@ -72,6 +73,7 @@ struct align_bounce {
 	unsigned int nr_ends;
 	struct list_head next;
 	unsigned int nr_next;
+	bool kept;
 	struct align_job job;
 	struct bio bio;
 	struct bio_vec vecs[];
@@ -228,12 +230,13 @@ static void bounce_send_job(struct align_job *job)
  */
 static bool bounce_take_end(struct bounce_bucket *bucket,
 			    struct align_bounce *bounce,
-			    struct align_read_end *end)
+			    struct align_read_end *end, bool waited)
 {
 	u64 start = end->start & ~(u64)end->io->at->lower_mask;
 	struct align_bounce *other = bucket_find(bucket, start);
 
 	if (other) {
+		other->kept |= waited;
 		list_add_tail(&end->list, &other->next);
 		other->nr_next++;
 		return false;
@@ -246,6 +249,7 @@ static bool bounce_take_end(struct bounce_bucket *bucket,
 	list_add(&end->list, &bounce->ends);
 	bounce->nr_ends = 1;
 	bounce->nr_next = 0;
+	bounce->kept = false;
 	bucket_insert(bucket, bounce);
 	return true;
 }
@@ -285,7 +289,7 @@ static void end_read(struct align_read_end *end)
 			return;
 		}
 	}
-	taken = bounce_take_end(bucket, bounce, end);
+	taken = bounce_take_end(bucket, bounce, end, false);
 	spin_unlock_irqrestore(&bucket->lock, flags);
 	if (taken)
 		bounce_send(bounce);
@@ -327,7 +331,7 @@ static void bounce_release(struct align_bounce *bounce)
 		unsigned long flags;
 
 		spin_lock_irqsave(&bucket->lock, flags);
-		taken = bounce_take_end(bucket, bounce, end);
+		taken = bounce_take_end(bucket, bounce, end, true);
 		spin_unlock_irqrestore(&bucket->lock, flags);
 	}
 	if (taken) {
@@ -375,7 +379,7 @@ static void bounce_yield(struct align_bounce *bounce)
 {
 	struct align_bounces *bounces = bounce->at->engine.bounces;
 
-	if (list_empty(&bounces->starved))
+	if (bounce->kept || list_empty(&bounces->starved))
 		return;
 	spin_lock(&bounces->lock);
 	if (!list_empty(&bounces->starved)) {
@@ -410,6 +414,7 @@ static void bounce_serve(struct align_bounce *bounce)
 	list_splice_init(&bounce->next, &bounce->ends);
 	bounce->nr_ends = bounce->nr_next;
 	bounce->nr_next = 0;
+	bounce->kept = false;
 	again = bounce->nr_ends;
 	if (!again)
 		rb_erase(&bounce->node, &bucket->tree);
