@@ -345,15 +345,21 @@ static void request_check(struct request *request)
 	}
 }
 
-/* Requests of the drive that a request of a thread waits for at most. */
+/*
+ * Requests of the drive that a request of a thread waits for at most. Without memory for
+ * touches that may not go down, the reserve serves one after the other, and while it has
+ * a request in flight, each request that waits for none may end, and the next one come.
+ */
 static u64 most_wait(const struct user *user)
 {
 	const struct world_plan *plan = world.plan;
+	u64 in_flight = plan->threads * plan->depth;
 
 	if (!plan->flood || user->number)
 		return MOST_WAIT;
 	return DRAIN_KINDS * BLOCK_REQUESTS * (plan->max_blocks + RUNS) +
-	       2 * plan->threads * plan->depth;
+	       2 * in_flight +
+	       (plan->logical ? 2 * in_flight * BLOCK_REQUESTS * in_flight : 0);
 }
 
 /*
