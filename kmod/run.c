@@ -110,7 +110,8 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 
 	/*
 	 * With the flags of the first touch, which stays first while the block
-	 * is active; with none, if it was acknowledged before.
+	 * is active. If it was acknowledged before, with none, or with those of a
+	 * direct write where a flush waits: blk-wbt throttles what has less.
 	 */
 	if (block->state == BLOCK_IS_WRITE || !block->held)
 		cause = list_first_entry_or_null(&block->touches,
@@ -118,7 +119,7 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 	if (cause)
 		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
 	else if (hold_is_awaited(block))
-		opf |= REQ_SYNC;
+		opf |= REQ_SYNC | REQ_IDLE;
 	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);
 	bio->bi_vcnt = run->nr * buffer_nr_vecs(at);

@@ -283,7 +283,7 @@ SCENES = {
     "stream": ("gather.c", "other ? other->row + 1 : 1", "1"),
     "joined": ("write.c", "\t\theld |= block->held;\n", ""),
     "properties": ("run.c", "\t\tbio->bi_ioprio = cause->io->bio->bi_ioprio;\n", ""),
-    "properties of held": ("run.c", "\t\topf |= REQ_SYNC;\n", "\t\t;\n"),
+    "properties of held": ("run.c", "\t\topf |= REQ_SYNC | REQ_IDLE;\n", "\t\t;\n"),
     "memory": ("run.c", "\t\t\trun->spare += at->geometry.physical;\n", "\t\t\trun->spare = at->geometry.physical;\n"),
     "delay": ("delay.c", "#define DELAY_US\t300", "#define DELAY_US\t30"),
     "plugs": ("start.c", "\t\tplug->nr = 0;\n", "\t\tplug->nr = 1;\n"),

@@ -318,8 +318,8 @@ static void properties_of_held(void)
 	drive_forget_seen();
 	flush = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
 	MUST(act_wait(flush), BLK_STS_OK);
-	MUST(drive_seen(0)->opf & REQ_SYNC, REQ_SYNC);
-	MUST(drive_seen(1)->opf & REQ_SYNC, REQ_SYNC);
+	MUST(drive_seen(0)->opf & (REQ_SYNC | REQ_IDLE), REQ_SYNC | REQ_IDLE);
+	MUST(drive_seen(1)->opf & (REQ_SYNC | REQ_IDLE), REQ_SYNC | REQ_IDLE);
 	MUST(drive_seen(2)->op, REQ_OP_FLUSH);
 	/* Neighbours with one placement, and with two. */
 	for (i = 0; i < 2; i++) {
