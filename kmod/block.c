@@ -742,6 +742,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 		INIT_LIST_HEAD(&shard->urgent);
 		shard->failed = RB_ROOT_CACHED;
 		INIT_LIST_HEAD(&shard->by_age);
+		INIT_LIST_HEAD(&shard->crowding);
 	}
 	for (i = 0; i < ALIGN_AREAS; i++)
 		INIT_LIST_HEAD(&blocks->area[i].blocks);
@@ -762,6 +763,8 @@ int blocks_init(struct align_target *at, unsigned int max)
 /* Free what blocks_init() has allocated; no block is left. */
 void blocks_exit(struct align_target *at)
 {
+	unsigned int i;
+
 	WARN_ON(atomic_read(&at->engine.blocks.nr));
 	WARN_ON(areas_calm(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
@@ -769,6 +772,9 @@ void blocks_exit(struct align_target *at)
 	blocks_free_fresh(&at->engine.blocks);
 	ceiling_add_target(-1);
 	WARN_ON(!list_empty(&at->engine.blocks.starved));
+	for (i = 0; i < ALIGN_SHARDS; i++)
+		WARN_ON(at->engine.blocks.shard[i].nr_ranges ||
+			at->engine.blocks.shard[i].crowded);
 	if (at->engine.blocks.reserve)
 		block_free(at->engine.blocks.reserve);
 	kfree(at->engine.blocks.area);

@@ -92,6 +92,8 @@ struct align_area {
  *	among them
  * @crowded: a block in WAIT that waits for all of these that came before it, or NULL
  * @nr_before: number of those
+ * @crowding: touches that wait until there is no such block, oldest first; under
+ *	blocks->lock, too
  * @cached: blocks whose content is cached and that have no touch, oldest first
  * @nr_cached: number of blocks in @cached; read without the lock
  * @resting: blocks in REST whose write has not failed, by block->seq: the order of
@@ -109,6 +111,7 @@ struct align_shard {
 	unsigned int nr_ranges;
 	struct align_block *crowded;
 	unsigned int nr_before;
+	struct list_head crowding;
 	struct list_head cached;
 	unsigned int nr_cached;
 	struct rb_root_cached resting;

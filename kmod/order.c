@@ -14,8 +14,8 @@
  * block that is not in memory, with 16 ranges or more in flight over it, goes
  * down with the remainder and counts in rmw_drive_max_blocks. Where it may not, as
  * the target offers smaller logical blocks than the device has, its block waits for
- * all ranges of the shard that came before it, wherever they are; one block of a
- * shard at a time, and touches for which there is another one wait until it has
+ * all ranges of the shard that came before it, wherever they are. There is one such
+ * block in a shard at a time; touches of others wait in shard->crowding until it has
  * gone on.
  *
  * Waits cannot form a cycle. The parts of one write do not wait for each other.

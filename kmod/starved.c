@@ -5,7 +5,10 @@
  * Where the target offers smaller logical blocks than the underlying device has,
  * no partial touch may go down as it came. One for which there is no block, for
  * want of memory or of a slot, waits in blocks->starved, and those that come later
- * wait behind it. They try again whenever a block is freed, in order of arrival.
+ * wait behind it. They try again whenever a block is freed, in order of arrival. One
+ * that may not be the second of its shard to have very many ranges in flight over its
+ * block (see `No deadlock`_) waits apart, in shard->crowding, and comes back in front
+ * of them when the first has gone on.
  *
  * So that the first of them does not wait for the memory of others, the target
  * has one block in reserve. It serves one turn at a time: it holds nothing, is not
@@ -30,7 +33,9 @@ void starved_add(struct align_touch *touch)
 	ledger_inc(at->ledger, touches_starved);
 	touch->starved = true;
 	spin_lock(&blocks->lock);
-	list_add_tail(&touch->list, &blocks->starved);
+	list_add_tail(&touch->list, touch->crowded ?
+		      &shard_of(at, touch->part.block)->crowding :
+		      &blocks->starved);
 	spin_unlock(&blocks->lock);
 	blocks_feed(at);
 }
@@ -47,8 +52,8 @@ static struct align_touch *starved_first(struct align_blocks *blocks)
 }
 
 /*
- * Find a block for the touch that has waited longest. Return: whether to go on: it has
- * one, or the reserve has come back meanwhile.
+ * Find a block for the touch that has waited longest. Return: whether to go on: it does
+ * not wait here any more, or the reserve has come back meanwhile.
  */
 static bool starved_try(struct align_target *at, struct align_touch *touch)
 {
@@ -67,14 +72,20 @@ static bool starved_try(struct align_target *at, struct align_touch *touch)
 	touch->fresh = fresh;
 	if (blocks_add_touch(touch, &span, &started) == TOUCH_REFUSED) {
 		spin_lock(&blocks->lock);
-		list_add(&touch->list, &blocks->starved);
-		more = blocks->reserve && !touch->crowded;
+		if (touch->crowded) {
+			list_add_tail(&touch->list,
+				      &shard_of(at, number)->crowding);
+		} else {
+			list_add(&touch->list, &blocks->starved);
+			more = blocks->reserve;
+		}
 		spin_unlock(&blocks->lock);
 	}
 	fresh = touch->fresh;
 	touch->fresh = NULL;
-	span_unlock(at, &span, flags);
+	/* The write may end behind the unlock, and the target be removed. */
 	blocks_put_fresh(at, number, fresh);
+	span_unlock(at, &span, flags);
 	turns_queue(&started);
 	return more;
 }

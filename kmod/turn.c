@@ -361,8 +361,10 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 			return TOUCH_TAKEN;
 		case TOUCH_WAITS:
 			/* Others wait for the reserve, which has to become free. */
-			if (block->reserved)
+			if (block->reserved) {
+				touch->block = NULL;
 				return TOUCH_REFUSED;
+			}
 			block_let_wait(block, touch);
 			return TOUCH_TAKEN;
 		}
@@ -678,6 +680,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 static void shard_leave(struct align_shard *shard, const struct align_io *io,
 			struct list_head *ready)
 {
+	struct align_blocks *blocks = &io->at->engine.blocks;
 	struct align_block *block = shard->crowded;
 
 	shard->nr_ranges--;
@@ -686,6 +689,12 @@ static void shard_leave(struct align_shard *shard, const struct align_io *io,
 	shard->crowded = NULL;
 	if (!--block->blockers)
 		block_go_on(block, ready);
+	if (list_empty(&shard->crowding))
+		return;
+	/* They were here before what waits for memory now, if it is of this shard. */
+	spin_lock(&blocks->lock);
+	list_splice_init(&shard->crowding, &blocks->starved);
+	spin_unlock(&blocks->lock);
 	blocks_feed(io->at);
 }
 

@@ -17,6 +17,7 @@ void scene_given_back(void);
 void scene_fresh(void);
 void scene_read_once(void);
 void scene_crowded(void);
+void scene_in_order(void);
 void scene_lowered(void);
 void scene_relieved(void);
 

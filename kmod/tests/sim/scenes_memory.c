@@ -118,7 +118,7 @@ void scene_read_once(void)
  */
 void scene_crowded(void)
 {
-	struct act *before[2 * ORDER_RANGES], *touch[2], *behind;
+	struct act *before[2 * ORDER_RANGES], *touch[2], *behind, *elsewhere;
 	unsigned int nr = ARRAY_SIZE(before), ended = 0, i;
 	u64 reads;
 
@@ -140,6 +140,10 @@ void scene_crowded(void)
 	behind = act_send(REQ_OP_WRITE, stage_at(10), stage.block);
 	stage_rest_us(AT_ONCE_US);
 	must_see_no(0);
+	/* In another region nothing waits. */
+	elsewhere = act_send(REQ_OP_WRITE, stage_at(stage.border + 2) + 1, 1);
+	stage_rest_us(AT_ONCE_US);
+	MUST(COUNT(pad_reads), ++reads);
 	/* What comes later elsewhere, and has ended, is none of those. */
 	for (i = 0; i < nr; i++)
 		MUST(act_wait(act_send(REQ_OP_DISCARD, stage_at(20),
@@ -148,10 +152,10 @@ void scene_crowded(void)
 	stage_waits(0);
 	while (COUNT(pad_reads) == reads)
 		stage_rest_us(1);
-	/* No more than the reads of the two blocks, their writes, and the one behind. */
-	MUST_LIE(drive_in_flight(), 0, 3);
-	MUST(act_wait(touch[0]) | act_wait(touch[1]) | act_wait(behind),
-	     BLK_STS_OK);
+	/* No more than a request of each of the blocks, and the write behind. */
+	MUST_LIE(drive_in_flight(), 0, 4);
+	MUST(act_wait(touch[0]) | act_wait(touch[1]) | act_wait(behind) |
+	     act_wait(elsewhere), BLK_STS_OK);
 	for (i = 0; i < nr; i++)
 		ended += before[i]->ended;
 	MUST(ended, nr);
@@ -160,6 +164,41 @@ void scene_crowded(void)
 	MUST(COUNT(touches_starved), 1);
 	/* Their order is not known. */
 	stage_leave_open(stage_at(10), 3 * stage.block);
+	stage_close();
+	stage_widen();
+}
+
+/* Without memory touches that may not go down are served in the order of their arrival. */
+void scene_in_order(void)
+{
+	struct act *touch[5];
+	unsigned int i, seen = 0;
+
+	if (stage.block > 16 || stage.plan->offset)
+		return;
+	stage_narrow();
+	stage_open(1, 400, 1);
+	stage_waits(READS);
+	for (i = 0; i < ARRAY_SIZE(touch); i++) {
+		touch[i] = act_send(REQ_OP_WRITE, stage_at(4 + 2 * i) + 1, 1);
+		stage_rest_us(AT_ONCE_US);
+	}
+	/* One has the only block, another one the reserve. */
+	MUST(COUNT(pad_reads), 2);
+	MUST(COUNT(touches_starved), ARRAY_SIZE(touch) - 1);
+	stage_waits(0);
+	for (i = 0; i < ARRAY_SIZE(touch); i++)
+		MUST(act_wait(touch[i]), BLK_STS_OK);
+	/* Two at a time, which may overtake one another on their way to the drive. */
+	for (i = 0; drive_seen(i); i++) {
+		if (drive_seen(i)->op != REQ_OP_READ)
+			continue;
+		MUST_LIE((drive_seen(i)->sector - stage.start - stage_at(4)) /
+			 (2 * stage.block) + 1, seen, seen + 2);
+		seen++;
+	}
+	MUST(seen, ARRAY_SIZE(touch));
+	MUST(COUNT(rmw_drive), 0);
 	stage_close();
 	stage_widen();
 }
