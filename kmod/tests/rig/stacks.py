@@ -14,9 +14,9 @@ from .witness import eventually
 
 SHIFT = 5
 
-# No udev, no daemons, no files beside the metadata; and no scan of other devices, such as the underlying ones.
-_LVM = ("--config", "devices { use_devicesfile=0 hints=none %s } activation { udev_sync=0 udev_rules=0 monitoring=0 } "
-        "global { event_activation=0 } backup { backup=0 archive=0 }")
+# No udev, no daemons, no files beside the metadata; no scan of other devices, such as the underlying ones; and null_blk's.
+_LVM = ("--config", "devices { use_devicesfile=0 hints=none types=[ \"nullb\", 16 ] %s } "
+        "activation { udev_sync=0 udev_rules=0 monitoring=0 } global { event_activation=0 } backup { backup=0 archive=0 }")
 
 
 def _lvm(command, device, *arguments):
