@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +13,8 @@ import pytest
 
 from lab.paths import OUT
 from rig.direct import Disk, check, pattern
-from rig.dm import number_of, queue, run
+from rig.dm import Align, number_of, queue, run
+from rig.filesystem import mounted
 from rig.memdisk import memory_disk
 
 ALIGNCTL = OUT / "bin" / "alignctl"
@@ -115,6 +117,29 @@ def test_smaller_logical_blocks_are_there_again(tab):
         alignctl("attach", disk.path, "--name", "kept", "--persist")
         assert tab.read_text().splitlines()[1:] == [f"kept {disk.path} mode=pad,logical=512,claimed=4096+0"]
         alignctl("detach", "kept")
+
+
+def test_the_initramfs_finds_a_root_that_was_made_for_smaller_blocks(rig, tab):
+    """On a partition of the device; a program of this root runs and writes there, as after a boot."""
+    with memory_disk(32) as origin, rig.scsi_debug(megabytes=32, sector_size=4096) as disk:
+        run("sh", "-c", f"echo 'start=2049, type=L' | sfdisk --quiet --label gpt {origin.path}")
+        run("mkfs.ext4", "-q", f"{origin.path}p1")
+        with mounted("ext4", f"{origin.path}p1") as root:
+            shutil.copy("/bin/busybox", root / "busybox")
+        run("dd", f"if={origin.path}", f"of={disk}", "bs=1M", "oflag=direct", "status=none")
+        tab.write_text(f"root {disk} mode=coalesce,logical=512,x-initrd.attach\n")
+        assert alignctl("boot", "initramfs").stderr == "" and attached() == {"root": (disk.rpartition("/")[2], "coalesce")}
+        with mounted("ext4", "/dev/mapper/root1") as root:
+            assert run("chroot", root, "/busybox", "sh", "-c", "echo started >/written; /busybox cat /written").stdout == \
+                "started\n"
+        device = Align(disk, name="root")
+        device.message("flush")
+        ledger = device.balanced()
+        assert ledger["rmw_drive"] == ledger["rmw_lost"] == 0 < ledger["rmw_host"], ledger
+        assert alignctl("boot", "stop", "root").stderr == "" and attached() == {}
+        run("dd", f"if={disk}", f"of={origin.path}", "bs=1M", "oflag=direct", "status=none")
+        with mounted("ext4", f"{origin.path}p1") as root:
+            assert (root / "written").read_text() == "started\n"
 
 
 def test_a_device_that_says_other_blocks_than_its_line_keeps_is_told(ram, tab):

@@ -32,7 +32,7 @@ def initramfs(booted, target, init, programs=(), files=()):
 
     init      the first process: a shell script on the host. It finds busybox as /bin/busybox and /bin/sh, and in
               /modules the kernel's modules, with their names in loading order in /modules/order
-    programs  programs of the host that lie in /bin, with the libraries that they need
+    programs  names or paths of programs of the host; they lie in /bin, with the libraries that they need
     files     {path in the initramfs: content}
     """
     with tempfile.TemporaryDirectory(prefix="dm-align-") as scratch:
@@ -54,7 +54,7 @@ def initramfs(booted, target, init, programs=(), files=()):
 
 def _copy_program(name, root):
     program = shutil.which(name, path="/usr/sbin:/usr/bin:/sbin:/bin")
-    shutil.copy(program, root / "bin" / name)
+    shutil.copy(program, root / "bin")
     needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     for library in re.findall(r"(/\S+) \(0x", needed):
         target = root / library.lstrip("/")
