@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 What was made for sectors of 512 bytes and is used on a disk of 4096 through `alignctl attach --logical 512`: a disk image
-with partitions, NTFS, LUKS, LVM and a machine of QEMU. Afterwards the disk is copied back to where the content
-came from, and must be right there as well.
+with partitions, NTFS, LUKS, LVM, a machine of QEMU, and the direct I/O of a loop device. Afterwards the disk is copied back
+to where the content came from, and must be right there as well.
 """
 
 import contextlib
 import random
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -15,12 +16,13 @@ from followed import obey
 from lab.paths import OUT
 from lab.plugins.extent import only_all
 from rig.direct import SECTOR, Disk, check, pattern
-from rig.dm import Align, queue, run, sectors_of
+from rig.dm import Align, block_name, queue, run, sectors_of
 from rig.filesystem import fsck, make, mounted
 from rig.memdisk import memory_disk
 from rig.stacks import LAYERS
 
 ALIGNCTL = OUT / "bin" / "alignctl"
+MODES = ["pad", "coalesce"]
 SIZES = [1, 511, 512, 3000, 4097, 70000]
 
 
@@ -206,3 +208,39 @@ def test_a_machine_of_qemu_boots_from_the_device_and_writes_sectors_under_direct
                 check(0, bytes(want), disk.read(0, 4096), "on the device")
         with Disk(origin.path) as disk:
             check(0, bytes(want), disk.read(0, 4096), "back again")
+
+
+def direct(loop):
+    return Path(f"/sys/block/{block_name(loop)}/loop/dio").read_text().strip()
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_loop_device_keeps_its_direct_io_beneath_requests_of_512_bytes(rig, tmp_path, mode):
+    """A loop device over a file on such a disk has sectors of 512 bytes, or direct I/O."""
+    run("modprobe", "loop")
+    with rig.scsi_debug(megabytes=32, sector_size=4096) as disk:
+        run("mkfs.ext4", "-q", "-b", 4096, disk)
+        with mounted("ext4", disk) as folder:
+            file = folder / "file"
+            file.write_bytes(bytes(8 << 20))
+            small = run("losetup", "--show", "--find", "--sector-size", SECTOR, "--direct-io=on", file, ok=False)
+            if not small.returncode:
+                small_direct = direct(small.stdout.strip())
+                run("losetup", "--detach", small.stdout.strip())
+                assert small_direct == "0", "without the target there is direct I/O of 512 bytes: the test proves nothing"
+            loop = run("losetup", "--show", "--find", "--sector-size", 4096, "--direct-io=on", file).stdout.strip()
+            try:
+                assert (queue(loop, "logical_block_size"), direct(loop)) == ("4096", "1")
+                with Align(loop, mode=mode, logical_block_size=512) as device:
+                    load = rig.stress(device.path, beneath=loop, physical=4096, torn_reads=True, memory_align=512,
+                                      seconds=rig.seconds / 4)
+                    load.finish()
+                    assert fixed(device)["rmw_expected"] == load.touches > 0
+                    with Disk(device.path) as upper:
+                        upper.write(4097, pattern(1, 4097, 1))
+                        check(4097, pattern(1, 4097, 1), upper.read(4097, 1), "one sector")
+                        fixed(device)
+                    assert direct(loop) == "1"
+            finally:
+                run("losetup", "--detach", loop)
+            check(4097, pattern(1, 4097, 1), file.read_bytes()[4097 * SECTOR:4098 * SECTOR], "in the file")
