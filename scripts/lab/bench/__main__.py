@@ -35,7 +35,8 @@ from ..demo.schedule import patience
 from ..linux import kernels, modules, peer
 from ..machines import drives, remote, vm
 from ..paths import OUT
-from . import checks, duel, idle, open_loop, overhead, rates, recording, report, schedule, trace
+from . import checks, duel, idle, open_loop, overhead, races, rates, recording, report, schedule, smaller, trace
+from .arms import MODES
 from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, Row, figures
 from .noise import Usage, host_load
 from .record import Record
@@ -67,6 +68,10 @@ MADE_ROUNDS = (3, 3)
 IDLE_DEVICE_S = 0.1
 # Requests of the long recording.
 OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
+# Rounds of all cases and arms of smaller logical blocks, and seconds of a run.
+SMALLER_ROUNDS, SMALLER_RUN_S = (1, 3), (5, 20)
+# Rounds of conform on each arm: four, or twenty, of each of its 312 kinds.
+RACES_ROUNDS = (4 * 312, 20 * 312)
 
 
 def arguments(argv: list[str]) -> argparse.Namespace:
@@ -193,6 +198,8 @@ class Bench:
             yield self.count_instructions
         if any(row.recording for row in rows):
             yield self.beside_recorders
+        if any(row.smaller for row in rows):
+            yield self.count_smaller
         for load in (rates.LOADS[row.name] for row in rows if row.rates):
             yield partial(self.count_writes, load, self._modules[0], self.record.rates, load.row)
             if load is rates.MIXED and self._given.before:
@@ -229,6 +236,36 @@ class Bench:
               self._console.status("replay-open")):
             self.record.open_loop.append(open_loop.measure(here, self._alignctl, trace, requests))
         trace.unlink()
+
+    def count_smaller(self) -> None:
+        """Make the cases of smaller logical blocks through all arms, in a guest that counts instructions."""
+        quick, what = self._given.quick, "smaller"
+        rounds = SMALLER_ROUNDS[0 if quick else 1]
+        expected = RATES_BOOT_S + rounds * len(smaller.CASES) * len(smaller.ARMS) * SMALLER_RUN_S[0 if quick else 1]
+        self.say(f"{what}: {rounds} rounds, about {clock(expected)}")
+        log = self._folder(what)
+        with remote.boot(log, timeout=patience(expected), name=self._name(what), series=self._series, icount=True,
+                         memory="2G") as here:
+            counted = smaller.Smaller(here, self._alignctl, log)
+            counted.set_up(self._modules)
+            counted.measure(rounds, quick, self.record.smaller, self._quarters(what))
+
+    def race(self) -> None:
+        """Send requests that meet in a block through each way to smaller logical blocks."""
+        rounds = RACES_ROUNDS[0 if self._given.quick else 1]
+        expected = len(smaller.ARMS) * rounds * races.ROUND_S
+        self.say(f"races: {rounds} rounds of {len(smaller.ARMS)} arms, about {clock(expected)}")
+        folder = self._folder("races")
+        with (drives.serve({"races": races.SERVER}, folder) as served,
+              remote.boot(folder, timeout=patience(expected + schedule.BOOT_S), name=self._name("races"), series=self._series,
+                          memory="1G", drives=[served["races"].attached()]) as here):
+            races.set_up(here, self._alignctl, self._modules)
+            for arm in smaller.ARMS:
+                found = races.examine(here, arm, rounds)
+                if found.why and arm in MODES:
+                    self.findings.append(f"races {arm}: {found.why}")
+                self.record.races.append(found)
+                self.say(f"races {arm}: {found.words}")
 
     def beside_recorders(self) -> None:
         """Measure the cost of recorders, in a guest that counts instructions."""
@@ -340,6 +377,8 @@ class Bench:
             self.against_fio()
         if any(row.open_loop for row in rows):
             self.long_recording()
+        if any(row.smaller for row in rows):
+            self.race()
         self.trace_unmet()
         spent = Usage.of_host() - host
         self.record.machine["noise"] = (
@@ -417,7 +456,7 @@ def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) ->
     """Print the tables, and write all files; return the unmet figures and findings."""
     record = bench.record
     found = figures(record, rows)
-    findings = bench.findings + checks.check(record)
+    findings = bench.findings + checks.check(record) + list(smaller.check(record.smaller))
     as_json, web, words = (out / name for name in FILES)
     record.save(as_json, found, findings)
     web.write_text(report.page(record, found, findings))
@@ -431,6 +470,10 @@ def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) ->
                 target.print(report.rates_table(record))
             if record.idle:
                 target.print(report.idle_table(record))
+            if record.smaller:
+                target.print(report.smaller_table(record))
+            if record.races:
+                target.print(report.races_table(record))
             target.print(report.figures_table(found))
             for finding in findings:
                 target.print(f"FINDING: {finding}", markup=False, highlight=False)
@@ -465,7 +508,7 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
         broken = "the benchmark was interrupted"
     if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel
                        or bench.record.open_loop or bench.record.recording or bench.record.rates
-                       or bench.record.idle or bench.record.made):
+                       or bench.record.idle or bench.record.made or bench.record.smaller or bench.record.races):
         print(f"bench: {broken}", file=sys.stderr)
         return BROKEN
     if broken:

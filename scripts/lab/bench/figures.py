@@ -16,7 +16,7 @@ from typing import Any
 
 from align_reports.table import size_name
 
-from . import duel, idle, overhead, rates, recording
+from . import duel, idle, overhead, rates, recording, smaller
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
 from .record import Record, Run, Series
@@ -57,6 +57,7 @@ class Row:
     rates: bool = False
     idle: bool = False
     made: bool = False
+    smaller: bool = False
 
 
 def _verdict(met: bool) -> str:
@@ -530,6 +531,59 @@ def _each(made: list[idle.Made]) -> str:
             f"({median(each.removed_s / each.devices for each in made) * 1000:.3g} to remove)")
 
 
+# Least rate beside dm-ebs': of the faster mode in small random writes, and of each mode in every case.
+SMALLER_RANDOM, SMALLER_LEAST = 5, 1
+FIXING = ("pad", "coalesce")
+
+
+def _spread_of(found: list[float]) -> str:
+    """Describe rates, of which some are a few requests a second."""
+    runs = f"{min(found):.3g} to {max(found):.3g} in {len(found)} runs" if len(found) > 1 else "1 run"
+    return f"{median(found):.3g}/s ({runs})"
+
+
+def _smaller_rates(record: Record, case: str, arm: str) -> list[float]:
+    return [each.rate for each in smaller.of(record.smaller, case, arm)]
+
+
+def _against_ebs(record: Record, case: smaller.Case, arm: str, limit: float, which: str) -> Figure:
+    measure = f"{case.name}, {which} against ebs, requests a second until all is flushed"
+    own, other, loops = (_smaller_rates(record, case.name, name) for name in (arm, "ebs", smaller.LOOP))
+    if not own or not other:
+        return _missing("smaller", measure, f">= {limit:g}", f"{case.name} {arm} and ebs")
+    value = median(own) / median(other)
+    text = f"{value:.4g} = {arm} {_spread_of(own)} / ebs {_spread_of(other)}"
+    if loops:
+        direct = all(each.direct for each in smaller.of(record.smaller, case.name, smaller.LOOP))
+        text += f"; loop, {'direct' if direct else 'through the page cache'}: {_spread_of(loops)}"
+    return Figure("smaller", measure, f">= {limit:g}", text, _verdict(value >= limit), value)
+
+
+def _smaller(record: Record) -> Iterator[Figure]:
+    """Compare the ways to logical blocks of 512 bytes on a drive of 4096."""
+    medians = {arm: median(found) for arm in FIXING if (found := _smaller_rates(record, smaller.RANDOM.name, arm))}
+    faster = max(medians, key=lambda arm: medians[arm], default=FIXING[0])
+    yield _against_ebs(record, smaller.RANDOM, faster, SMALLER_RANDOM, "the faster mode")
+    for case, arm in product(smaller.CASES, FIXING):
+        yield _against_ebs(record, case, arm, SMALLER_LEAST, arm)
+    yield from _races(record)
+
+
+def _races(record: Record) -> Iterator[Figure]:
+    """Judge what conform found; void if dm-ebs has no fault, as then no requests have met in the way that it loses."""
+    found = {each.arm: each for each in record.races}
+    for arm in FIXING:
+        measure = f"requests that meet in a block: faults that conform finds, {arm}"
+        if arm not in found or "ebs" not in found:
+            yield _missing("smaller", measure, "none", f"conform on {arm} and ebs")
+            continue
+        beside = [f"{other}: {found[other].words}" for other in smaller.ARMS if other not in FIXING and other in found]
+        verdict = _verdict(not found[arm].faulty and found[arm].rounds > 0)
+        if verdict == MET and not found["ebs"].faulty:
+            verdict = VOID
+        yield Figure("smaller", measure, "none", "; ".join([found[arm].words, *beside]), verdict, found[arm].faulty)
+
+
 def _none(_: Record) -> Iterator[Figure]:
     return iter(())
 
@@ -558,6 +612,7 @@ ROWS = {row.name: row for row in (
         (Need("fixed-10ms", "rand512-32", ("ebs", "pad")),), _rand512_ebs),
     Row("w136k-ebs", "a misaligned stream against dm-ebs",
         (Need("fixed-2ms", "w136k", ("raw", "linear", "ebs", "pad")),), _w136k_ebs),
+    Row("smaller", "logical blocks of 512 bytes on a drive of 4096, against dm-ebs", (), _smaller, smaller=True),
     Row("append", "a log that makes every record durable",
         (Need("instant", "append-512-dsync", ("pad", "coalesce")),), _append),
     Row("memory", "the ceiling of memory",

@@ -25,7 +25,9 @@ from align_reports import folder
 from .duel import Result
 from .idle import Idle, Made
 from .open_loop import OpenLoop
+from .races import Races
 from .recording import Recorded
+from .smaller import Result as SmallerResult
 
 FORMAT = 3
 
@@ -110,7 +112,7 @@ class Record:
     open_loop: runs of a long trace; recording: runs beside recorders;
     rates: {row: {arm: [writes a second, one a round]}}, before: the same with an older module;
     idle: memory of devices that do nothing; made: devices that were made and removed; structures: sizes of
-    the module's.
+    the module's; smaller: runs with smaller logical blocks than the drive's; races: what conform found there.
     """
 
     machine: dict[str, Any] = field(default_factory=dict)
@@ -125,6 +127,8 @@ class Record:
     idle: list[Idle] = field(default_factory=list)
     made: list[Made] = field(default_factory=list)
     structures: dict[str, int] = field(default_factory=dict)
+    smaller: list[SmallerResult] = field(default_factory=list)
+    races: list[Races] = field(default_factory=list)
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
         """Return the repetitions of a run, in order; empty if it was not made."""
@@ -157,4 +161,6 @@ class Record:
                    [Recorded(**each) for each in document.get("recording", [])],
                    document.get("rates", {}), document.get("before", {}),
                    [Idle(**each) for each in document.get("idle", [])],
-                   [Made(**each) for each in document.get("made", [])], document.get("structures", {}))
+                   [Made(**each) for each in document.get("made", [])], document.get("structures", {}),
+                   [SmallerResult(**each) for each in document.get("smaller", [])],
+                   [Races(**each) for each in document.get("races", [])])

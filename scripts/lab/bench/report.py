@@ -12,7 +12,7 @@ from align_reports.page import Heading, definitions, document, key, panel, table
 from align_reports.svg import WIDTH, line, rect, svg, text
 from align_reports.table import duration, number
 
-from . import idle, overhead, rates
+from . import idle, overhead, rates, smaller
 from .arms import ARMS
 from .cases import CASES, DRIVES
 from .figures import MET, Figure
@@ -150,6 +150,43 @@ def idle_table(record: Record) -> Table:
             table.add_row(part, *(f"{size:.0f}" for size in sizes_of))
     table.add_section()
     table.add_row("all", *(f"{sum(found[possible].values()):.0f}" for possible in sorted(found)))
+    return table
+
+
+def smaller_table(record: Record) -> Table:
+    """Return the table of the runs with smaller logical blocks: medians, and counts of the last one."""
+    table = Table(title=f"Logical blocks of 512 bytes over 4096, {smaller.DRIVE_MS} ms a request, on a clock of instructions",
+                  title_justify="left", header_style="bold")
+    for heading in ("case", "arm", "requests", "drive reads", "drive writes", "flushes", "pad reads", "mean", "p99", "a second",
+                    "until flushed", "data"):
+        table.add_column(heading, justify="left" if heading in ("case", "arm") else "right")
+    for case in smaller.CASES:
+        for arm in smaller.ARMS:
+            found = smaller.of(record.smaller, case.name, arm)
+            if not found:
+                continue
+            last = found[-1]
+            data = "WRONG" if any(each.wrong for each in found) else "ok" if last.compared else DASH
+            table.add_row(case.name, arm, *(number(count) for count in (last.requests, last.reads, last.writes, last.flushes)),
+                          DASH if last.ledger is None else number(last.ledger["pad_reads"]),
+                          duration(median(each.mean_us for each in found)), duration(median(each.p99_us for each in found)),
+                          number(median(each.requests / each.wall_s for each in found)),
+                          number(median(each.rate for each in found)), data)
+        table.add_section()
+    return table
+
+
+def races_table(record: Record) -> Table:
+    """Return the table of what conform found of each arm of smaller logical blocks."""
+    table = Table(title="Logical blocks of 512 bytes over 4096: faults that alignctl conform found", title_justify="left",
+                  header_style="bold")
+    for heading in ("arm", "rounds", "faulty", "kinds", "of these faulty", "faults"):
+        table.add_column(heading, justify="left" if heading in ("arm", "faults") else "right")
+    for each in record.races:
+        names = ", ".join(f"{name} {count}" for name, count in each.faults.items() if count)
+        counts = (each.rounds, each.faulty, each.kinds, each.kinds_faulty)
+        table.add_row(each.arm, *(DASH if each.why else number(count) for count in counts),
+                      each.why or names or f"none; fewer than 1 in {each.bound}")
     return table
 
 
