@@ -32,12 +32,12 @@ def tables():
 
 
 @pytest.mark.parametrize("given,measured", [
-    ({}, {"mode": "report", "physical_block_size": "4096", "alignment_offset": "0", "max_blocks": "4096",
-          "hold_ms": "500", "write_cache": "off"}),
+    ({}, {"mode": "report", "logical_block_size": "512", "physical_block_size": "4096", "alignment_offset": "0",
+          "max_blocks": "4096", "hold_ms": "500", "write_cache": "off"}),
     ({"mode": "coalesce", "physical_block_size": 8192, "alignment_offset": 512, "max_blocks": 17, "hold_ms": 29,
       "write_cache": "on"},
-     {"mode": "coalesce", "physical_block_size": "8192", "alignment_offset": "512", "max_blocks": "17",
-      "hold_ms": "29", "write_cache": "on"})])
+     {"mode": "coalesce", "logical_block_size": "512", "physical_block_size": "8192", "alignment_offset": "512",
+      "max_blocks": "17", "hold_ms": "29", "write_cache": "on"})])
 def test_a_table_is_measured_with_all_that_it_decides(rig, given, measured):
     path = rig.drive("p4096").path
     with Align(path, start=7, **given):

@@ -134,7 +134,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		"coalesc", "padd", "pa", "0", "report,pad", "reportpad",
 	};
 	static const char *const sizes[] = {
-		"0", "1", "3", "256", "1000", "4095", "4097", "131072",
+		"0", "1", "3", "256", "1000", "4095", "4097", "2097152",
 		"4294967296", "4294971392", "18446744073709551615",
 	};
 	static const char *const odd_offsets[] = {
@@ -157,7 +157,7 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 	};
 	char text[64];
 
-	switch (below(rng, 18)) {
+	switch (below(rng, 19)) {
 	case 0:
 		d->why = "mode";
 		set_feature(d, "mode", modes[below(rng, COUNT(modes))]);
@@ -252,6 +252,11 @@ static void spoil(uint64_t *rng, const struct hostile_device *dev,
 		d->why = "longer than any device";
 		d->length = lengths[below(rng, COUNT(lengths))];
 		break;
+	case 18:
+		d->why = "logical_block_size";
+		set_feature(d, "logical_block_size", below(rng, 2) ?
+			    bad_number(rng) : sizes[below(rng, COUNT(sizes))]);
+		break;
 	}
 }
 
@@ -274,6 +279,7 @@ static void garbage(uint64_t *rng, char *to, size_t size)
 	static const char *const words[] = {
 		" ", " ", "\t", "mode", "pad", "report", "4096", "0", "8", "2",
 		"physical_block_size", "alignment_offset", "max_blocks", "-",
+		"logical_block_size", "512",
 		"\\", "\\ ", "\"", "write_cache", "on", "hold_ms", "\n",
 	};
 	size_t want = below(rng, below(rng, 8) ? 80 : size - 64), at = 0;
