@@ -36,6 +36,11 @@ struct align_node;
  *	STATUSTYPE_TABLE shows
  * @suggested: io_min of a large-unit SSD, a better P than the drive's, or 0
  * @mode: changes under @change_lock with the gate closed
+ * @devt: the mapped device's number
+ * @index: position among the align targets of its table
+ * @node: the mapped device's node
+ * @ledger: the ledger in @node
+ * @node_list: entry in the node's list of targets, under the node's lock
  * @change_lock: one change of the mode at a time
  * @gate: gate that every change of data passes
  * @engine: the engine, which serves writes in the fixing modes
@@ -46,11 +51,6 @@ struct align_node;
  *	for, as a worker sends a bio that failed once more
  * @all: entry in the list of all targets, for the notifiers; under its lock
  * @walked: entry in the list of all targets, for the shrinker; under its lock
- * @devt: the mapped device's number
- * @node: the mapped device's node
- * @ledger: the ledger in @node
- * @node_list: entry in the node's list of targets, under the node's lock
- * @index: position among the align targets of its table
  */
 struct align_target {
 	struct dm_target *ti;
@@ -77,6 +77,11 @@ struct align_target {
 	} given;
 	unsigned int suggested;
 	enum align_mode mode;
+	dev_t devt;
+	unsigned int index;
+	struct align_node *node;
+	struct ledger *ledger;
+	struct list_head node_list;
 #ifdef CONFIG_DM_ALIGN_PAD
 	struct mutex change_lock;	/* one change of mode at a time */
 	struct align_gate gate;
@@ -86,11 +91,6 @@ struct align_target {
 	struct list_head all;
 	struct list_head walked;
 #endif
-	dev_t devt;
-	struct align_node *node;
-	struct ledger *ledger;
-	struct list_head node_list;
-	unsigned int index;
 };
 
 /**
@@ -103,7 +103,7 @@ struct align_target {
  *	part comes
  * @held: the touch was copied and acknowledged; it is resolved with its block
  * @starved: the touch has waited for memory: see starved.c
- * @crowded: it was refused because very many ranges are in flight over its block
+ * @crowded: the touch was refused because very many ranges are in flight over its block
  * @list: entry in one of its block's lists, under the lock of the block's shard, or in
  *	blocks->starved
  * @io: the write
@@ -113,7 +113,7 @@ struct align_target {
  */
 struct align_touch {
 	struct align_part part;
-	enum rmw_how how;
+	enum rmw_how how : 8;
 #ifdef CONFIG_DM_ALIGN_PAD
 	bool late;
 	bool cut;
@@ -160,31 +160,31 @@ struct align_pin {
  * @split_up: the bio went down in parts, and not itself
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
+ * @waited: the ledger has counted the bio among those that waited
  * @drops: held->drops when the touches came to their blocks
  * @span: the shards of the blocks that the bio touches
- * @range: the blocks of the range, in the tree of their shard, of both of their
- *	shards, or of the long ranges
  * @left_shard: the range has ended in the shards below this one
  * @left_number: and in that one, at the blocks below this number; both change under
  *	the locks of the range's shards
+ * @range: the blocks of the range, in the tree of their shard, of both of their
+ *	shards, or of the long ranges
  * @stamp: blocks->turns when the range was registered: it waits for the blocks whose
  *	turn is not above
  * @wait: entry in the list of a block that the range waits for, or in blocks->passed
- * @wait_shard: the range waits for no block in the shards below this one
- * @wait_number: and in that one, for none below this number
+ * @wait_number: the range waits for no block below this number in the shard @wait_shard
+ * @wait_shard: and for none in the shards below this one
+ * @pieces: requests of the range that have not ended, one of them the sender's
  * @start: first sector of the range, which is the remainder or a part of it
  * @end: the sector after the last one of the range
  * @behind: sectors of the remainder behind the range, which are one when that
  *	has ended
- * @waited: the ledger has counted the bio among those that waited
- * @pieces: requests of the range that have not ended, one of them the sender's
  * @remainder_sector: where the next piece of the remainder starts
  * @remainder_left: sectors of the range not yet sent
  * @remainder_iter: the bytes of @remainder_left in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
- * @nr_joined: number of blocks in @joined
  * @joined_bio: the request of the blocks in @joined and the first piece
  * @joined_iter: the bytes of the first piece in the bio
+ * @nr_joined: number of blocks in @joined
  * @apart: resends blocks and piece one by one, if @joined_bio failed
  * @last_piece: the last piece of the remainder, so that sending it needs no memory
  * @touch: the partial touches
@@ -203,27 +203,27 @@ struct align_write {
 	bool split_up;
 	atomic_t parts;
 	blk_status_t status;
+	bool waited;
 	int drops;
 	struct shard_span span;
-	struct align_range range[2];
 	unsigned int left_shard;
 	u64 left_number;
+	struct align_range range[2];
 	u64 stamp;
 	struct list_head wait;
-	unsigned int wait_shard;
 	u64 wait_number;
+	unsigned int wait_shard;
+	atomic_t pieces;
 	u64 start;
 	u64 end;
 	sector_t behind;
-	bool waited;
-	atomic_t pieces;
 	sector_t remainder_sector;
 	sector_t remainder_left;
 	struct bvec_iter remainder_iter;
 	struct list_head joined;
-	unsigned int nr_joined;
 	struct bio *joined_bio;
 	struct bvec_iter joined_iter;
+	unsigned int nr_joined;
 	struct align_job apart;
 	struct bio last_piece;
 #endif
