@@ -161,7 +161,7 @@ struct align_block *blocks_get_fresh(struct align_target *at, u64 number)
  * blocks_put_fresh - leave a block that was not needed for the next touch
  * @at: the target
  * @number: as for blocks_get_fresh()
- * @block: what that returned; NULL if it was needed
+ * @block: the block that blocks_get_fresh() returned; NULL if it was needed
  */
 void blocks_put_fresh(struct align_target *at, u64 number,
 		      struct align_block *block)

@@ -58,7 +58,7 @@
  * @start: first sector of the block
  * @ends: the ends of reads that the request in flight serves
  * @nr_ends: their number
- * @next: those that have come since the request was sent
+ * @next: the ends that have come since the request was sent
  * @nr_next: their number
  * @kept: one of these has waited in bounces->starved, and does not once more
  * @job: takes the next step in process context
@@ -91,7 +91,7 @@ struct bounce_bucket {
 
 /**
  * struct align_bounces - the bounces of a target
- * @bucket: those in flight, by the numbers of their blocks
+ * @bucket: the bounces in flight, by the numbers of their blocks
  * @lock: guards all below; taken inside a bucket's
  * @starved: ends of reads that wait for a bounce, oldest first
  * @reserve: a bounce for these; NULL while one is in flight that will be it

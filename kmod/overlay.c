@@ -302,7 +302,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 /**
  * overlay_map_read - map a read of a target that holds something
  * @io: the read
- * @last: it ends where its sender's read does, and no rest comes behind it
+ * @last: the piece ends where its sender's read does, and no rest comes behind it
  *
  * Pins the blocks that hold sectors of it. Only a part of the read is accepted if it
  * lies in two regions, or over more blocks in memory than one lock may be held for,
