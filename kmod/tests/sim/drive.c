@@ -253,7 +253,8 @@ static bool is_to_fail(const struct bio *bio)
 
 static bool is_to_wait(const struct request *request)
 {
-	return drive.orders.waits & DRIVE_OP(op_of(request->bio));
+	return drive.orders.waits & DRIVE_OP(op_of(request->bio)) &&
+	       request->bio->bi_iter.bi_sector >= drive.orders.waits_from;
 }
 
 static void keep_seen(const struct bio *bio)
@@ -463,6 +464,30 @@ static void drive_main(void *unused)
 	}
 }
 
+/*
+ * Count the physical blocks that a write covers in part. Where the device offers smaller
+ * logical blocks, not those of which it covers all that lies in the device.
+ */
+static void count_partial(const struct bio *bio, unsigned int block,
+			  unsigned int lead)
+{
+	const struct world_plan *plan = drive.plan;
+	unsigned int first = bio->bi_iter.bi_sector + lead;
+	unsigned int end = bio_end_sector(bio) + lead;
+	bool head = first % block, tail = end % block;
+
+	if (head && plan->logical && first == plan->start + lead) {
+		head = false;
+		drive.count.outside += first % block * SECTOR_SIZE;
+	}
+	if (tail && plan->logical && end == plan->start + plan->sectors + lead) {
+		tail = false;
+		drive.count.outside += (block - end % block) * SECTOR_SIZE;
+	}
+	drive.count.partial += first / block == end / block ? head || tail :
+							      head + tail;
+}
+
 static void count(const struct bio *bio)
 {
 	const struct world_plan *plan = drive.plan;
@@ -486,20 +511,21 @@ static void count(const struct bio *bio)
 						   plan->physical;
 		fallthrough;
 	case REQ_OP_WRITE_ZEROES:
-		if (first == end)
-			break;
-		drive.count.partial += !!(first % block) + !!(end % block);
-		if (first / block == end / block && first % block)
-			drive.count.partial--;
+		if (first < end)
+			count_partial(bio, block, lead);
 		break;
 	default:
 		break;
 	}
 }
 
-/* A request must be of whole logical blocks, none of them with memory that the drive does not take. */
+/*
+ * A request must be of whole logical blocks, none of them with memory that the drive does
+ * not take; and inside the device, where that may end inside a physical block.
+ */
 static void check_whole(const struct bio *bio)
 {
+	const struct world_plan *plan = drive.plan;
 	unsigned int nr = unit(), bytes = 0;
 	struct bvec_iter iter;
 	struct bio_vec bv;
@@ -510,7 +536,13 @@ static void check_whole(const struct bio *bio)
 		machine_fail("a request of %u at %llu + %u is not whole in logical blocks of the drive",
 			     bio_op(bio), bio->bi_iter.bi_sector,
 			     bio_sectors(bio));
-	if ((!drive.plan->gapless && !drive.plan->large_memory) ||
+	if (plan->logical && bio_sectors(bio) &&
+	    (bio->bi_iter.bi_sector < plan->start ||
+	     bio_end_sector(bio) > plan->start + plan->sectors))
+		machine_fail("a request of %u at %llu + %u lies beside the device",
+			     bio_op(bio), bio->bi_iter.bi_sector,
+			     bio_sectors(bio));
+	if ((!plan->gapless && !plan->large_memory) ||
 	    (bio_op(bio) != REQ_OP_READ && bio_op(bio) != REQ_OP_WRITE))
 		return;
 	__bio_for_each_bvec(bv, bio, iter, bio->bi_iter) {

@@ -12,13 +12,14 @@
  * @reads: reads that did not come from above the targets
  * @read_bytes: their bytes
  * @partial: physical blocks that writes and write-zeroes covered in part
+ * @outside: bytes of those that do not lie in the device, whose other part is written
  * @written: bytes of writes
  * @block_bytes: bytes of the physical blocks that writes touched
  * @requests: all requests
  * @again: requests that were sent back, as all tags were in use
  */
 struct drive_count {
-	u64 reads, read_bytes, partial, written, block_bytes, requests, again;
+	u64 reads, read_bytes, partial, outside, written, block_bytes, requests, again;
 };
 
 /* Requests that are kept at most. */
@@ -31,12 +32,13 @@ struct drive_count {
  * struct drive_orders - what a scene asks of the drive
  * @seen: room for DRIVE_SEEN requests, which drive_seen() returns; NULL: none are kept
  * @waits: operations, as bits, whose requests stay in the drive, not done
+ * @waits_from: those from this sector on
  * @fails: operations, as bits, that fail in @first and the @nr sectors from there
  */
 struct drive_orders {
 	struct drive_seen *seen;
 	unsigned int waits, fails;
-	sector_t first;
+	sector_t waits_from, first;
 	unsigned int nr;
 };
 

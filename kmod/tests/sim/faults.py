@@ -368,6 +368,7 @@ SCENES = {
     "ceiling": ("ceiling.c", "own_take(quota, own_blocks(quota, max))", "own_take(quota, 0 * own_blocks(quota, max))"),
     "crowded": ("turn.c", "\tshard->nr_before = shard->nr_ranges;\n", "\tshard->nr_before = 1;\n"),
     "in order": ("starved.c", "\tlist_add_tail(&touch->list, touch->crowded ?", "\tlist_add(&touch->list, touch->crowded ?"),
+    "waits once": ("bounce.c", "if (bounce->kept || list_empty", "if (list_empty"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),
     "late reboot": ("held.c", "\tWRITE_ONCE(reboot_over, true);\n", "\tWRITE_ONCE(reboot_over, false);\n"),
     "late plug": ("gather.c", "\tlist_del_init(&block->list);\n\tif (block->waiting)\n",

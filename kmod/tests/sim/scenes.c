@@ -1343,7 +1343,7 @@ static const struct {
 	{ "given back", scene_given_back }, { "read once", scene_read_once },
 	{ "lowered", scene_lowered }, { "relieved", scene_relieved },
 	{ "ceiling", scene_ceiling }, { "crowded", scene_crowded },
-	{ "in order", scene_in_order },
+	{ "in order", scene_in_order }, { "waits once", scene_waits_once },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

@@ -18,6 +18,7 @@ void scene_fresh(void);
 void scene_read_once(void);
 void scene_crowded(void);
 void scene_in_order(void);
+void scene_waits_once(void);
 void scene_lowered(void);
 void scene_relieved(void);
 

@@ -57,9 +57,17 @@ static void order(void)
 	drive_order(&stage.orders);
 }
 
+void stage_waits_from(unsigned int ops, unsigned int block)
+{
+	stage.orders.waits = ops;
+	stage.orders.waits_from = stage.start + stage_at(block);
+	order();
+}
+
 void stage_waits(unsigned int ops)
 {
 	stage.orders.waits = ops;
+	stage.orders.waits_from = 0;
 	order();
 }
 

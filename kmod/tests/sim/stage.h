@@ -100,8 +100,9 @@ static inline void stage_rest_ms(unsigned int ms)
 {
 	stage_rest_us(1000 * ms);
 }
-/* Orders to the drive: what waits; what fails, in @nr blocks from @block on. */
+/* Orders to the drive: what waits, from @block on; what fails, in @nr blocks from there. */
 void stage_waits(unsigned int ops);
+void stage_waits_from(unsigned int ops, unsigned int block);
 void stage_fails(unsigned int ops, unsigned int block, unsigned int nr);
 int stage_message(char *name, char *value);
 void stage_flush(void);
