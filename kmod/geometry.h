@@ -299,7 +299,7 @@ static inline __u64 align_block_bytes(const struct align_geometry *g,
 /**
  * align_overlap - which sectors of a block a range covers
  * @g: the blocks
- * @block: a block that the range touches; starts inside the device
+ * @block: a block that the range touches
  * @start: first sector of the range
  * @end: the sector after its last
  * @from: the first sector covered, counted from the start of the block
@@ -309,11 +309,24 @@ static inline void align_overlap(const struct align_geometry *g, __u64 block,
 				 __u64 start, __u64 end, __u32 *from,
 				 __u32 *to)
 {
-	__u64 first = align_block_start(g, block);
+	/* Counted from the start of block 0, which may lie before the device. */
+	__u64 first = block << g->block_shift;
 	__u32 sectors = align_block_sectors(g);
 
+	start += g->lead;
+	end += g->lead;
 	*from = start > first ? start - first : 0;
 	*to = end - first < sectors ? end - first : sectors;
+}
+
+/* The first sector of @block that lies inside the target's range. */
+static inline __u64 align_first_inside(const struct align_geometry *g,
+				       __u64 block)
+{
+	__u32 from, to;
+
+	align_overlap(g, block, g->first_sector, g->end_sector, &from, &to);
+	return align_block_start(g, block) + from;
 }
 
 /**

@@ -100,6 +100,25 @@ static bool run_is_held(const struct block_run *run)
 	return false;
 }
 
+/*
+ * Set the sectors of a request, and its bytes: those of the blocks of its run, but for
+ * what lies outside the target.
+ */
+static void run_set_sectors(const struct block_run *run, struct bio *bio)
+{
+	const struct align_geometry *g = &run->at->geometry;
+	u64 first = run_first(run)->number;
+	u64 last = first + run->nr - 1;
+	u32 from, to, unused;
+
+	align_overlap(g, last, g->first_sector, g->end_sector, &unused, &to);
+	align_overlap(g, first, g->first_sector, g->end_sector, &from, &unused);
+	bio->bi_iter.bi_sector = align_block_start(g, first);
+	bio->bi_iter.bi_size = ((run->nr - 1) * align_block_sectors(g) + to) <<
+			       SECTOR_SHIFT;
+	bio_advance_iter(bio, &bio->bi_iter, from << SECTOR_SHIFT);
+}
+
 static void run_init_bio(struct block_run *run, blk_opf_t opf,
 			 bio_end_io_t *end_io)
 {
@@ -123,9 +142,7 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);
 	bio->bi_vcnt = run->nr * buffer_nr_vecs(at);
-	bio->bi_iter.bi_size = run->nr * at->geometry.physical;
-	bio->bi_iter.bi_sector = align_block_start(&at->geometry,
-						   block->number);
+	run_set_sectors(run, bio);
 	bio->bi_private = run;
 	bio->bi_end_io = end_io;
 	if (cause) {
@@ -148,9 +165,9 @@ static void run_read(struct block_run *run)
 {
 	struct align_target *at = run->at;
 
-	ledger_inc(at->ledger, pad_reads);
-	ledger_add(at->ledger, pad_read_bytes, run->nr * at->geometry.physical);
 	run_init_bio(run, REQ_OP_READ, run_read_end);
+	ledger_inc(at->ledger, pad_reads);
+	ledger_add(at->ledger, pad_read_bytes, run->bio.bi_iter.bi_size);
 	submit_bio_noacct(&run->bio);
 }
 
@@ -662,7 +679,7 @@ static void block_fail(struct align_block *block, blk_status_t status)
 
 	DMERR_LIMIT("%s: cannot read the block at sector %llu of %s: writes to parts of it fail",
 		    dm_device_name(at->node->md),
-		    align_block_start(&at->geometry, block->number),
+		    align_first_inside(&at->geometry, block->number),
 		    at->dev->name);
 	block_served(block, status);
 }

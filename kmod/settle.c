@@ -229,7 +229,7 @@ static bool hold_drop(struct align_target *at, struct align_shard *shard,
 		spin_unlock_irq(&shard->lock);
 		return false;
 	}
-	sector = align_block_start(&at->geometry, block->number);
+	sector = align_first_inside(&at->geometry, block->number);
 	touches = block->held;
 	atomic_inc(&at->engine.held.drops);
 	hold_leave(block);

@@ -59,6 +59,9 @@ unsigned int start_take_whole(struct align_block *block,
 			break;
 	if (list_entry_is_head(other, started, list) || !block_is_whole(block))
 		return 0;
+	/* What the device has of an edge block is less than the buffer. */
+	if (align_is_edge(&block->single.at->geometry, block->number))
+		return 0;
 	for (;;) {
 		other = hold_before(block);
 		turn_begin(block);

@@ -308,15 +308,12 @@ static const char *refuse_fixing(struct align_target *at, enum align_mode mode)
 		return "pad and coalesce need a logical block size of 512 or 4096";
 	if (at->offset_unknown)
 		return "pad and coalesce need alignment_offset: the device is misaligned";
-	if (align_offers_smaller(at) &&
-	    ((align_sector_in_block(g, g->first_sector) ||
-	      align_sector_in_block(g, g->end_sector))))
-		return "logical_block_size needs start and length in physical blocks";
 	align_get_limits(at, &lim);
 	if (lim.chunk_sectors &&
 	    (lim.chunk_sectors % block || ((u32)lim.start - g->lead) % block))
 		return "pad and coalesce: physical blocks cross the device's chunk_sectors";
-	if (g->physical > g->logical && g->first_whole < g->end_whole &&
+	if (g->physical > g->logical &&
+	    (g->first_whole < g->end_whole || align_offers_smaller(at)) &&
 	    !align_block_fits(g, &lim, g->first_whole, PAGE_SIZE))
 		return "pad and coalesce: a block exceeds the device's max_sectors or segments";
 	return mode == ALIGN_COALESCE ? refuse_holding(at) : NULL;

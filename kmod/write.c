@@ -459,7 +459,7 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 	const struct align_geometry *g = &at->geometry;
 	struct align_limits lim;
 
-	/* There are no edges then, and what is split is so at the device's own blocks. */
+	/* What lies inside is written, and what is split is so at the device's own blocks. */
 	if (align_offers_smaller(at))
 		return RMW_HOW_NR;
 	if (align_is_edge(g, block))

@@ -393,8 +393,8 @@ static void counts_touches_of_workloads(struct kunit *test)
 /* Overlap */
 
 /*
- * Each range that starts in the first two blocks that lie on the device and ends
- * in the next two, against a count of the sectors of each block.
+ * Each range that starts in the first blocks, the first of which may begin before the
+ * device, and ends in the next two, against a count of the sectors of each block.
  */
 static void overlaps_as_counted(struct kunit *test)
 {
@@ -408,7 +408,7 @@ static void overlaps_as_counted(struct kunit *test)
 	for (offset = 0; offset < b->physical; offset += offset_stride(b)) {
 		oracle_walk(o, b->physical, offset);
 		whole_device(test, &g, b->physical, b->logical, offset);
-		for (start = offset / 512; start < offset / 512 + 2 * block_sectors;
+		for (start = 0; start < offset / 512 + 2 * block_sectors;
 		     start += stride) {
 			for (end = start + stride; end <= 4 * block_sectors;
 			     end += 3 * stride) {
@@ -417,6 +417,9 @@ static void overlaps_as_counted(struct kunit *test)
 						continue;
 					align_overlap(&g, o->block[s], start, end,
 						      &from, &to);
+					if (!s || !o->pos[s])
+						KUNIT_ASSERT_EQ(test, align_first_inside(&g, o->block[s]),
+								s);
 					KUNIT_ASSERT_EQ(test, from, o->pos[s]);
 					KUNIT_ASSERT_EQ(test, to - from,
 							min(end - s, block_sectors -

@@ -17,7 +17,7 @@ from rig.direct import RWF_DSYNC, RWF_NOWAIT, SECTOR, Buffer, Disk, Later, check
 from rig.dm import Align, queue, run
 from rig.filesystem import mounted
 from rig.rig import STRESS_LIMIT
-from rig.witness import Trace, writes
+from rig.witness import Trace, reads, writes
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 AREA = 4096
@@ -76,6 +76,39 @@ def test_parts_of_a_larger_physical_block_are_fixed_too(rig):
         model = play(upper, random.Random(7), 200)
         assert device.balanced(pending=device.counter("rmw_pending"))["rmw_drive"] == 0
         check(0, model, upper.read(0, AREA), "through the target")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("start", "length", "offset"),
+                         [(8, AREA + 16, 0), (24, AREA - 24, 12288), (8, AREA, 12288), (40, 16, 0)])
+def test_what_lies_beside_a_target_that_ends_inside_physical_blocks_is_left_alone(rig, mode, start, length, offset):
+    """Physical blocks of 16 KiB; at offset 12288 the target may begin in one that the disk has only the end of."""
+    before, end = pattern(9, 0, 2 * AREA), start + length
+    with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path, Disk(path) as lower:
+        lower.write(0, before)
+        with smaller(path, mode, start=start, length=length, physical_block_size=16384, alignment_offset=offset) as device, \
+                Disk(device.path) as upper, Trace(path) as trace:
+            model = bytearray(upper.read(0, length))
+            choose = random.Random(f"{mode} {start} {length}")
+            for tag in range(1, 200):
+                sectors = choose.randint(1, min(40, length))
+                # Two thirds of them at the ends.
+                sector = choose.choice([0, length - sectors, choose.randrange(length - sectors + 1)])
+                at = slice(sector * SECTOR, (sector + sectors) * SECTOR)
+                if choose.random() < 0.3:
+                    check(sector, bytes(model[at]), upper.read(sector, sectors), f"read {tag}")
+                    continue
+                model[at] = pattern(tag, sector, sectors)
+                upper.write(sector, bytes(model[at]))
+            device.message("flush")
+            assert device.balanced()["rmw_drive"] == 0
+            check(0, bytes(model), upper.read(0, length), "through the target")
+        for request in reads(trace.requests) + writes(trace.requests):
+            assert start <= request.sector and request.sector + request.sectors <= end
+            assert request.sector % 8 == request.sectors % 8 == 0
+        check(0, before[:start * SECTOR], lower.read(0, start), "in front of the target")
+        check(start, bytes(model), lower.read(start, length), "beneath it")
+        check(end, before[end * SECTOR:], lower.read(end, 2 * AREA - end), "behind it")
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -406,7 +406,7 @@ static void check_reasons(const struct figures *figures,
 		CHECK(rmw_drive_report, READ(rmw_expected));
 	if (!figures->modes && fixing) {
 		CHECK(rmw_drive_report, 0);
-		CHECK(rmw_drive_edge, sent.edge);
+		CHECK(rmw_drive_edge, plan->logical ? 0 : sent.edge);
 	}
 	if (!plan->nowait_one_in && !plan->nowait_nth)
 		CHECK(rmw_drive_no_memory, 0);
@@ -420,7 +420,29 @@ static void check_reasons(const struct figures *figures,
 	CHECK(times_degraded, 0);
 }
 
+/*
+ * Bytes of the blocks that were read for touches that do not lie in the device, and
+ * which the target does not read.
+ */
+static u64 outside_read(const struct world_plan *plan,
+			const struct align_target *at)
+{
+	const struct shim_traced *traced = &shim_traced[at->devt % SHIM_DEVICES];
+	u64 block = plan->physical >> SECTOR_SHIFT;
+	u64 lead = (block - (plan->offset >> SECTOR_SHIFT)) % block;
+	u64 first = plan->start + lead, end = first + plan->sectors, sectors = 0;
+
+	if (!plan->logical)
+		return 0;
+	if (traced->lowest.block == first / block)
+		sectors += traced->lowest.touches * (first % block);
+	if (traced->highest.block == end / block)
+		sectors += traced->highest.touches * (block - end % block);
+	return sectors << SECTOR_SHIFT;
+}
+
 static void check_traffic(const struct figures *figures,
+			  const struct align_target *at,
 			  const struct ledger *ledger)
 {
 	const struct world_plan *plan = figures->plan;
@@ -450,10 +472,12 @@ static void check_traffic(const struct figures *figures,
 	if (has_errors(plan) || READ(uncut))
 		return;
 	/* Of the touches of a block that was read, one did that. */
-	CHECK(rmw_host, READ(pad_read_bytes) / plan->physical);
+	CHECK(rmw_host, (READ(pad_read_bytes) + outside_read(plan, at)) /
+			plan->physical);
 	if (!READ(rmw_drive))
-		CHECK(pad_writes, (drive->written + sent.touch_bytes -
-				   sent.write_bytes) / plan->physical);
+		CHECK(pad_writes, (drive->written + drive->outside +
+				   sent.touch_bytes - sent.write_bytes) /
+				  plan->physical);
 	if (!sent.zeroes)
 		CHECK(sent_block_bytes, drive->block_bytes);
 }
@@ -717,7 +741,7 @@ void figures_check(const struct figures *figures, struct align_target *at,
 	check_writes(at->ledger);
 	check_reasons(figures, at->ledger);
 	if (!lower && !shared)
-		check_traffic(figures, at->ledger);
+		check_traffic(figures, at, at->ledger);
 	check_bins(at->ledger);
 	check_latencies(at->ledger);
 	check_memory(at);

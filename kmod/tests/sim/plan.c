@@ -418,6 +418,8 @@ static void plan_logical_life(struct world_plan *plan)
 	plan->logical = logical[plan_chance(sizeof(logical) / sizeof(*logical))];
 	while (plan->physical < 512 * plan->logical)
 		plan->physical *= 2;
+	if (one_in(2) && plan->physical < 16384)
+		plan->physical *= 4;
 	block = plan->physical / 512;
 	plan->offset = 512 * plan->logical *
 		       (one_in(3) ? plan_chance(block / plan->logical) : 0);
@@ -425,6 +427,13 @@ static void plan_logical_life(struct world_plan *plan)
 	i = plan->base / block * block + block + plan->offset / 512;
 	plan->start = i;
 	plan->sectors = block * (8 + plan_chance((MEDIA_SECTORS - 64) / block - 10));
+	if (!one_in(3))
+		return;
+	/* Both ends inside a physical block, maybe one that begins before the drive. */
+	i = plan->logical * plan_chance((i - plan->base) / plan->logical + 1);
+	plan->start -= i;
+	plan->sectors += i;
+	plan->sectors -= plan->logical * plan_chance(block / plan->logical);
 }
 
 static void plan_logical(struct world_plan *plan)

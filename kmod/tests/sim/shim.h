@@ -41,9 +41,14 @@ extern unsigned int shim_nr_events;
  * @sectors: sectors of both
  * @touches: partial touches of both
  * @how: touches that were resolved, by enum rmw_how
+ * @lowest: the lowest block that was read for touches, and for how many
+ * @highest: the highest, the same
  */
 struct shim_traced {
 	u64 writes, zeroes, sectors, touches, how[16];
+	struct shim_read_block {
+		u64 block, touches;
+	} lowest, highest;
 };
 
 extern struct shim_traced shim_traced[SHIM_DEVICES];

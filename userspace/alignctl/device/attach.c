@@ -144,7 +144,7 @@ static int check_logical(const struct attach_options *options,
 /*
  * Check the blocks over which smaller logical ones are to be offered: no request
  * may go down that is not whole in the device's own, so none of its blocks may
- * be cut by a boundary or by an end. Return: as check_logical().
+ * be cut by a boundary. Return: as check_logical().
  */
 static int check_whole(const struct attach_options *options,
 		       const struct device *device, uint32_t physical,
@@ -163,19 +163,6 @@ static int check_whole(const struct attach_options *options,
 			      PRIu32 " is no multiple of the device's logical block (%"
 			      PRIu32 "); correct --offset",
 			      device->path, options->logical, offset,
-			      device->logical);
-	else if (offset & (physical - 1))
-		message_error("%s: --logical %" PRIu32
-			      ": the device begins inside a physical block of %"
-			      PRIu32 ", as the first boundary is at byte %"
-			      PRIu32 "; use --physical %" PRIu32 " --offset 0",
-			      device->path, options->logical, physical, offset,
-			      device->logical);
-	else if (device->sectors % (physical >> ALIGN_SECTOR_SHIFT))
-		message_error("%s: --logical %" PRIu32
-			      ": the device ends inside a physical block of %"
-			      PRIu32 "; use --physical %" PRIu32 " --offset 0",
-			      device->path, options->logical, physical,
 			      device->logical);
 	else
 		return ALIGNCTL_FINE;

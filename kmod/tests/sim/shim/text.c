@@ -111,12 +111,30 @@ static void count_resolved(void)
 	shim_most_resolved = max(shim_most_resolved, ++nr);
 }
 
+/* Count touches of the lowest or highest block, if it is that or @beyond the last one. */
+static void count_outermost(struct shim_read_block *most, u64 block,
+			    unsigned int touches, bool beyond)
+{
+	if (!most->touches || beyond)
+		*most = (struct shim_read_block) { .block = block };
+	if (most->block == block)
+		most->touches += touches;
+}
+
 void trace_align_rmw(dev_t dev, u64 block, unsigned int how,
 		     unsigned int touches, u64 ns)
 {
+	struct shim_traced *traced = &shim_traced[dev % SHIM_DEVICES];
+
 	if (how >= RMW_HOW_NR)
 		machine_fail("a touch is traced as resolved in way %u", how);
-	shim_traced[dev % SHIM_DEVICES].how[how] += touches;
+	traced->how[how] += touches;
+	if (how == RMW_HOST) {
+		count_outermost(&traced->lowest, block, touches,
+				block < traced->lowest.block);
+		count_outermost(&traced->highest, block, touches,
+				block > traced->highest.block);
+	}
 	if (current->context == CONTEXT_HARDIRQ)
 		count_resolved();
 	if (how == RMW_LOST)
