@@ -121,7 +121,7 @@ LEDGER_COUNTER(rmw_drive_atomic, COUNTER, "touches",
 LEDGER_COUNTER(held_bytes, GAUGE, "bytes",
 	       "acknowledged bytes in held blocks that are not on the drive yet")
 LEDGER_COUNTER(reads_bounced, COUNTER, "bios",
-	       "reads that began or ended inside a logical block of the device below")
+	       "reads, or parts of reads, with ends inside a logical block of the device below")
 LEDGER_COUNTER(bounce_reads, COUNTER, "requests",
 	       "reads of logical blocks of the device below for these")
 LEDGER_COUNTER(touches_starved, COUNTER, "touches",
