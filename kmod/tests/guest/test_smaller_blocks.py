@@ -4,6 +4,7 @@ Logical blocks of 512 bytes on disks that have larger ones. scsi_debug refuses w
 what does not begin there, so that each request that succeeds was whole below.
 """
 
+import itertools
 import json
 import random
 
@@ -13,14 +14,17 @@ from lab.paths import OUT
 from lab.plugins.extent import only_all
 from rig.bad_blocks import faulty
 from rig.control import Refused
-from rig.direct import RWF_DSYNC, RWF_NOWAIT, SECTOR, Buffer, Disk, Later, check, pattern
+from rig.direct import RWF_DSYNC, RWF_NOWAIT, SECTOR, Buffer, Disk, Later, Together, check, pattern
 from rig.dm import Align, queue, run
 from rig.filesystem import mounted
 from rig.rig import STRESS_LIMIT
-from rig.witness import Trace, reads, writes
+from rig.stuck import Stuck
+from rig.witness import Request, Trace, reads, writes
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 AREA = 4096
+# A logical block of the disk, in sectors.
+BLOCK = 8
 MODES = ["pad", "coalesce"]
 
 
@@ -76,6 +80,77 @@ def test_parts_of_a_larger_physical_block_are_fixed_too(rig):
         model = play(upper, random.Random(7), 200)
         assert device.balanced(pending=device.counter("rmw_pending"))["rmw_drive"] == 0
         check(0, model, upper.read(0, AREA), "through the target")
+
+
+def needed(sector, sectors):
+    """Work out what a read needs of the disk: the requests for blocks with an end inside, and that for what is between."""
+    end = sector + sectors
+    # A set: both ends may lie inside the same block.
+    blocks = {at // BLOCK for at in (sector, end) if at % BLOCK}
+    whole = range(-(-sector // BLOCK), end // BLOCK)
+    return ([Request("R", block * BLOCK, BLOCK) for block in sorted(blocks)],
+            [Request("R", whole.start * BLOCK, len(whole) * BLOCK)] if whole else [])
+
+
+def reads_of_each_kind(choose, number):
+    """Yield random reads of up to five blocks, of which half of the ends are boundaries: (sector, sectors)."""
+    while number:
+        block = choose.randrange(AREA // BLOCK - 5)
+        first, last = (choose.choice([0, choose.randrange(1, BLOCK)]) for _ in range(2))
+        sectors = choose.randint(0, 4) * BLOCK + last - first
+        if sectors > 0:
+            yield block * BLOCK + first, sectors
+            number -= 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reads_cost_the_disk_what_they_need_and_the_ledger_says_so(rig, mode):
+    content, asked = pattern(1, 0, AREA), list(reads_of_each_kind(random.Random(mode), 400))
+    wanted = [needed(*read) for read in asked]
+    # One end or two inside a block, or none, and with and without whole blocks between.
+    assert {(len(ends), len(middle)) for ends, middle in wanted} == {(0, 1), (1, 0), (1, 1), (2, 0), (2, 1)}
+    with rig.scsi_debug(sector_size=4096) as path:
+        with Disk(path) as lower:
+            lower.write(0, content)
+        with smaller(path, mode) as device, Disk(device.path) as upper:
+            with Trace(path) as trace:
+                for sector, sectors in asked:
+                    check(sector, content[sector * SECTOR:(sector + sectors) * SECTOR], upper.read(sector, sectors), "read")
+            ledger = device.balanced()
+    seen = iter(trace.requests)
+    for read, (ends, middle) in zip(asked, wanted, strict=True):
+        assert sorted(itertools.islice(seen, len(ends + middle))) == sorted(ends + middle), f"requests of the read {read}"
+    assert not list(seen)
+    assert ledger["reads"] == len(asked)
+    assert ledger["reads_bounced"] == sum(bool(ends) for ends, _ in wanted)
+    assert ledger["bounce_reads"] == sum(len(ends) for ends, _ in wanted)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_reads_of_one_block_at_once_share_requests_and_the_ledger_says_so(rig, mode):
+    """
+    The first read's request is stuck, so one more serves all others of the block, which come meanwhile. The memory has no gap
+    inside a block, as dm-linear takes only whole ones.
+    """
+    content = pattern(1, 0, 256)
+    asked = [(81, 1), (80, 7), (82, 3), (87, 1), (85, 15), (81, 6), (72, 9), (82, 3)]
+    with rig.scsi_debug(sector_size=4096) as path:
+        with Disk(path) as lower:
+            lower.write(0, content)
+        with Stuck(path) as stuck, smaller(stuck.path, mode) as device, Disk(device.path) as upper:
+            with Trace(path) as trace:
+                stuck.stop()
+                together = Together(upper, asked, in_step=True)
+                stuck.flow()
+                assert together.results() == [0] * len(asked)
+            ledger = device.balanced()
+    for (sector, sectors), got in zip(asked, together.contents(), strict=True):
+        check(sector, content[sector * SECTOR:(sector + sectors) * SECTOR], got, "read")
+    assert all(Request("R", 80, BLOCK) in needed(*read)[0] for read in asked)
+    # One has the block at 88 between its ends, the other one of which lies in the block at 96; one begins with the block at 72.
+    assert sorted(trace.requests) == [Request("R", sector, BLOCK) for sector in (72, 80, 80, 88, 96)]
+    assert ledger["reads_bounced"] == len(asked)
+    assert ledger["bounce_reads"] == len(trace.requests) - sum(len(needed(*read)[1]) for read in asked) == 3
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -150,23 +150,28 @@ class Later:
 
 
 class Together:
-    """Writes [(sector, data)] to a disk, submitted by one system call, each as soon as the one before is mapped."""
+    """
+    Requests to a disk, submitted by one system call, each as soon as the one before is mapped: (sector, data) is a write,
+    (sector, sectors) a read. The memory of each begins its page; `in_step`, it lies in its page as the sectors on the disk.
+    """
 
     SETUP, DESTROY, GETEVENTS, SUBMIT = 206, 207, 208, 209		# of x86_64
     CONTROL = struct.Struct("=QIiHhIQQqQII")
     EVENT = struct.Struct("=QQqq")
-    PWRITE = 1
+    PREAD, PWRITE = 0, 1
 
-    def __init__(self, disk, writes):
-        self._buffers = [Buffer(len(data)).fill(data) for _, data in writes]
+    def __init__(self, disk, requests, in_step=False):
+        skews = [sector * SECTOR % PAGE if in_step else 0 for sector, _ in requests]
+        self._buffers = [Buffer(what * SECTOR, skew) if isinstance(what, int) else Buffer(len(what), skew).fill(what)
+                         for (_, what), skew in zip(requests, skews, strict=True)]
         self._controls = [ctypes.create_string_buffer(self.CONTROL.pack(
-            number, 0, 0, self.PWRITE, 0, disk.fd, ctypes.addressof(ctypes.c_char.from_buffer(buffer.view)),
-            len(buffer.view), sector * SECTOR, 0, 0, 0)) for number, ((sector, _), buffer)
-            in enumerate(zip(writes, self._buffers, strict=True))]
+            number, 0, 0, self.PREAD if isinstance(what, int) else self.PWRITE, 0, disk.fd,
+            ctypes.addressof(ctypes.c_char.from_buffer(buffer.view)), len(buffer.view), sector * SECTOR, 0, 0, 0))
+            for number, ((sector, what), buffer) in enumerate(zip(requests, self._buffers, strict=True))]
         self._context = ctypes.c_ulong()
-        self._syscall(self.SETUP, len(writes), ctypes.byref(self._context))
-        pointers = (ctypes.c_void_p * len(writes))(*map(ctypes.addressof, self._controls))
-        assert self._syscall(self.SUBMIT, self._context, len(writes), pointers) == len(writes)
+        self._syscall(self.SETUP, len(requests), ctypes.byref(self._context))
+        pointers = (ctypes.c_void_p * len(requests))(*map(ctypes.addressof, self._controls))
+        assert self._syscall(self.SUBMIT, self._context, len(requests), pointers) == len(requests)
 
     @staticmethod
     def _syscall(number, *arguments):
@@ -176,13 +181,17 @@ class Together:
         return done
 
     def results(self):
-        """Wait for all writes; return 0 or the error number of each."""
+        """Wait for all requests; return 0 or the error number of each."""
         count = len(self._buffers)
         events = ctypes.create_string_buffer(count * self.EVENT.size)
         assert self._syscall(self.GETEVENTS, self._context, count, count, events, None) == count
         self._syscall(self.DESTROY, self._context)
         told = {number: -min(result, 0) for number, _, result, _ in self.EVENT.iter_unpack(events.raw)}
         return [told[number] for number in range(count)]
+
+    def contents(self):
+        """Return what the memory of each request has: behind results(), what a read has read."""
+        return [bytes(buffer.view) for buffer in self._buffers]
 
 
 def flush_fails(disk):
