@@ -9,8 +9,9 @@ import random
 import pytest
 
 from rig.control import Refused
-from rig.direct import RWF_DSYNC, SECTOR, Disk, check, pattern
+from rig.direct import SECTOR, Disk, check, pattern
 from rig.dm import Align, queue
+from rig.one_by_one import play
 from rig.oracle import Oracle
 from rig.witness import touches_at
 
@@ -32,27 +33,6 @@ def requests(choose, number, block):
         yield choose.choices(["write", "sync", "zero", "read", "flush"], [12, 3, 2, 4, 1])[0], FIRST + sector, length
 
 
-def play(upper, oracle, choose, number, block):
-    """Send requests one at a time, and compare each read with a model. Return the model, from FIRST on."""
-    model = bytearray(upper.read(FIRST, AREA))
-    for tag, (kind, sector, length) in enumerate(requests(choose, number, block), 1):
-        at = slice((sector - FIRST) * SECTOR, (sector - FIRST + length) * SECTOR)
-        if kind == "flush":
-            upper.flush()
-        elif kind == "read":
-            check(sector, bytes(model[at]), upper.read(sector, length), f"read {tag}")
-        elif kind == "zero":
-            upper.zero(sector, length)
-            oracle.zero(sector, length)
-            model[at] = bytes(length * SECTOR)
-        else:
-            data = pattern(tag, sector, length)
-            upper.write(sector, data, flags=RWF_DSYNC if kind == "sync" else 0)
-            oracle.write(sector, length, fua=kind == "sync")
-            model[at] = data
-    return bytes(model)
-
-
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_blocks_of_256_kib_are_fixed(rig, mode):
@@ -61,7 +41,7 @@ def test_blocks_of_256_kib_are_fixed(rig, mode):
     choose, oracle = random.Random(mode), Oracle(262144, offset=OFFSET)
     with Align(drive.path, mode=mode, alignment_offset=OFFSET) as device, Disk(device.path) as upper:
         drive.reset()
-        model = play(upper, oracle, choose, 250, 262144)
+        model = play(upper, requests(choose, 250, 262144), FIRST, AREA, oracle)
         device.message("flush")
         ledger = device.balanced()
         assert sum(touches_at(drive)) == ledger["rmw_drive"] == 0
@@ -97,7 +77,7 @@ def test_blocks_of_1_mib_are_counted_and_not_fixed(rig):
     choose, oracle = random.Random(1), Oracle(1048576, offset=OFFSET)
     with Align(drive.path, alignment_offset=OFFSET) as device, Disk(device.path) as upper:
         drive.reset()
-        play(upper, oracle, choose, 200, 1048576)
+        play(upper, requests(choose, 200, 1048576), FIRST, AREA, oracle)
         ledger = device.balanced()
         assert ledger["rmw_expected"] == oracle.counters["rmw_expected"] > 100
         assert sum(touches_at(drive)) == ledger["rmw_drive_report"] == ledger["rmw_expected"]

@@ -17,6 +17,8 @@ from rig.control import Refused
 from rig.direct import RWF_DSYNC, RWF_NOWAIT, SECTOR, Buffer, Disk, Later, Together, check, pattern
 from rig.dm import Align, queue, run
 from rig.filesystem import mounted
+from rig.one_by_one import play
+from rig.oracle import Oracle
 from rig.rig import STRESS_LIMIT
 from rig.stuck import Stuck
 from rig.witness import Request, Trace, reads, writes
@@ -32,26 +34,17 @@ def smaller(path, mode, **options):
     return Align(path, mode=mode, logical_block_size=512, **options)
 
 
-def play(upper, choose, number):
-    """Send requests of 1 to 40 sectors anywhere, one at a time, and compare each read with a model; return the model."""
-    model = bytearray(upper.read(0, AREA))
-    for tag in range(1, number + 1):
+def requests(choose, number):
+    """Yield random requests of 1 to 40 sectors anywhere: (kind, sector, sectors)."""
+    for _ in range(number):
         length = choose.randint(1, 40)
         sector = choose.randrange(AREA - length)
-        at = slice(sector * SECTOR, (sector + length) * SECTOR)
-        kind = choose.choices(["write", "sync", "zero", "read", "flush"], [10, 3, 2, 8, 1])[0]
-        if kind == "flush":
-            upper.flush()
-        elif kind == "read":
-            check(sector, bytes(model[at]), upper.read(sector, length), f"read {tag}")
-        elif kind == "zero":
-            upper.zero(sector, length)
-            model[at] = bytes(length * SECTOR)
-        else:
-            data = pattern(tag, sector, length)
-            upper.write(sector, data, skew=choose.choice([0, 512, 1536]), flags=RWF_DSYNC if kind == "sync" else 0)
-            model[at] = data
-    return bytes(model)
+        yield choose.choices(["write", "sync", "zero", "read", "flush"], [10, 3, 2, 8, 1])[0], sector, length
+
+
+def play_anywhere(upper, choose, number, oracle):
+    """Play random requests from memory with and without gaps; return the model of the sectors."""
+    return play(upper, requests(choose, number), 0, AREA, oracle, skew=lambda: choose.choice([0, 512, 1536]))
 
 
 @pytest.mark.each_kernel
@@ -62,9 +55,11 @@ def test_requests_of_512_bytes_reach_a_disk_of_4096(rig, mode):
             assert queue(path, "logical_block_size") == "4096"
             assert (queue(device.path, "logical_block_size"), queue(device.path, "physical_block_size")) == ("512", "4096")
             assert f"mode {mode} logical_block_size 512" in device.table()
-            model = play(upper, random.Random(mode), 400)
+            oracle = Oracle(4096)
+            model = play_anywhere(upper, random.Random(mode), 400, oracle)
             device.message("flush")
             ledger = device.balanced()
+            assert ledger["rmw_expected"] == oracle.counters["rmw_expected"]
             assert ledger["rmw_drive"] == ledger["rmw_lost"] == 0 < ledger["rmw_host"] < ledger["rmw_expected"]
             assert 0 < ledger["bounce_reads"] <= 2 * ledger["reads_bounced"]
             check(0, model, upper.read(0, AREA), "through the target")
@@ -77,8 +72,10 @@ def test_parts_of_a_larger_physical_block_are_fixed_too(rig):
     """Logical blocks of 4096 bytes, physical ones of 16 KiB."""
     with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path, smaller(path, "coalesce") as device, \
             Disk(device.path) as upper:
-        model = play(upper, random.Random(7), 200)
-        assert device.balanced(pending=device.counter("rmw_pending"))["rmw_drive"] == 0
+        oracle = Oracle(16384)
+        model = play_anywhere(upper, random.Random(7), 200, oracle)
+        ledger = device.balanced(pending=device.counter("rmw_pending"))
+        assert (ledger["rmw_expected"], ledger["rmw_drive"]) == (oracle.counters["rmw_expected"], 0)
         check(0, model, upper.read(0, AREA), "through the target")
 
 
