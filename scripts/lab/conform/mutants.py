@@ -14,6 +14,8 @@ from ..paths import OUT, REPO
 
 PATCHES = Path(__file__).with_name("faults")
 BLOCK, SECTORS = 4096, 131072
+# The target's name in the kernel's log.
+MODULE = "dm_align"
 
 
 @dataclass(frozen=True)

@@ -356,6 +356,7 @@ def run(command, *, timeout, name=None, **options):
     quick     leave out what only takes time, if the guest measures none: see QUICK_CPU
     stdout    text file for the command's output, else this process's
     cwd       the command's working directory, else this process's
+    broken    a module of the guest that is broken on purpose, as the kernel names it, and so may warn (None)
     """
     machines.require("qemu")
     if options.get("icount"):
@@ -374,7 +375,7 @@ def _copy(source, target):
 
 
 def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G", cpus=None, drives=(), rwdirs=(),
-         load=(), channels=(), append="", icount=False, stdout=None, cwd=None, quick=False, offline_cpus=0):
+         load=(), channels=(), append="", icount=False, stdout=None, cwd=None, quick=False, offline_cpus=0, broken=None):
     booted = kernel(series)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -406,7 +407,7 @@ def _run(command, folder, timeout, accelerator, series=kernels.USUAL, memory="1G
         status, killed = wait(qemu, folder, timeout)
     copier.join(10)
     result = Result(status, [], folder, time.monotonic() - began, (folder / "begun").exists(), killed)
-    result.faults = faults(result.console)
+    result.faults = faults(result.console, broken)
     return result
 
 

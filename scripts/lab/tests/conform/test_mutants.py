@@ -27,7 +27,7 @@ def guest():
     folder.mkdir(parents=True, exist_ok=True)
     with (drives.serve({"d0": drives.Server(size="256M")}, folder) as served,
           remote.boot(folder, timeout=patience(BOOT_S + (len(MUTANTS) + 1) * EACH_S), name=f"conform-mutants-{os.getpid()}",
-                      series=kernels.USUAL, memory="1G", drives=[served["d0"].attached()]) as running):
+                      series=kernels.USUAL, memory="1G", drives=[served["d0"].attached()], broken=mutants.MODULE) as running):
         running.run("modprobe", "dm-mod")
         running.run("cp", str(OUT / "bin" / "alignctl"), "/run/alignctl")
         yield running
@@ -54,7 +54,7 @@ def test_a_target_with_a_fault_in_its_order_is_found_out(guest, mutant):
                            "/dev/mapper/subject", "--json", timeout=patience(EACH_S), ok=(FINE, FINDINGS))
     finally:
         guest.run("dmsetup", "remove", "--retry", "subject")
-        guest.run("rmmod", "dm_align")
+        guest.run("rmmod", mutants.MODULE)
     faults = {name: count for name, count in found["faults"].items() if count}
     print(f"{mutant.name}: {found['faulty']} of {found['rounds']} rounds in {found['seconds']:.0f} s: {faults}")
     # Also in a block that no request of the round covers, and by a read before the loss; but no block is torn or foreign.

@@ -99,6 +99,27 @@ def test_what_is_no_fault_is_not_taken_for_one(line):
     assert not faults(line)
 
 
+OWN_WARNING = "[    5.0] WARNING: CPU: 0 PID: 0 at /a/kmod/turn.c:665 blocks_end_range+0x271/0x510 [dm_align]"
+
+
+def test_only_a_module_that_is_broken_on_purpose_may_warn():
+    assert faults(OWN_WARNING) == faults(OWN_WARNING, "dm_mod") == [OWN_WARNING]
+    assert not faults(OWN_WARNING, "dm_align")
+
+
+@pytest.mark.parametrize("line", [
+    "[    5.0] WARNING: CPU: 0 PID: 7 at drivers/md/dm.c:1 dm_io_dec_pending+0x1/0x2 [dm_mod]",
+    "[    5.0] WARNING: CPU: 0 PID: 7 at block/bio.c:1 bio_put+0x1/0x2",
+    "[    5.0] WARNING: possible circular locking dependency detected: align_map+0x1/0x2 [dm_align]",
+    "[    5.0] BUG: KASAN: slab-use-after-free in blocks_end_range+0x271/0x510 [dm_align]",
+    "[    5.0] RIP: 0010:blocks_end_range+0x271/0x510 [dm_align] Oops: 0000 [#1]",
+    "[    5.0] refcount_t: underflow; use-after-free.",
+    "[    5.0] Kernel panic - not syncing: Fatal exception",
+])
+def test_beside_a_module_that_is_broken_on_purpose_every_other_fault_is_seen(line):
+    assert faults(f"{OWN_WARNING}\n{line}\n", "dm_align") == [line]
+
+
 # A user's own limit is not stretched.
 LIMIT = str(120 * pace.CEILING)
 
