@@ -181,7 +181,7 @@ static void plan_border(struct world_plan *plan, unsigned int block)
 {
 	unsigned int border = world_border(plan) - plan->start, i;
 
-	if (!plan->base || border < block ||
+	if (!plan->base || world_border(plan) < plan->start + block ||
 	    border + 10 * block > plan->sectors)
 		return;
 	plan->slow_one_in = 4;
