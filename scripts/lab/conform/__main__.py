@@ -67,6 +67,12 @@ def aligned(mode: str, drive: str, block: int, of: str = "") -> Subject:
                   f"0 {SECTORS} align {drive} 0 6 mode {mode} physical_block_size {block} alignment_offset 0")
 
 
+def smaller(mode: str) -> Subject:
+    """Offer logical blocks of 512 bytes; the last physical block lies in the device only in part."""
+    return mapped(f"dm-align, {mode}, 512 on 4096 in 16384",
+                  f"0 {SECTORS - 8} align {LARGE} 0 4 mode {mode} logical_block_size 512")
+
+
 def loop(name: str, direct: str, logical: int = 512, lacking: str = "") -> Subject:
     """Make a loop device of a file on ext4; its number is the kernel's first.
 
@@ -90,6 +96,7 @@ SUBJECTS = (
     *(aligned(mode, DRIVE, 4096) for mode in ("report", "pad", "coalesce")),
     Subject("drive512e, 4096 in 16384", LARGE),
     *(aligned(mode, LARGE, 16384, ", 4096 in 16384") for mode in ("pad", "coalesce")),
+    *(smaller(mode) for mode in ("pad", "coalesce")),
     loop("loop, 4096 in 4096", "on", 4096),
     loop("loop, 16384 in 16384", "off", 16384, "this kernel has no such blocks"),
     mapped("dm-ebs, 512 on 4096", f"0 {SECTORS} ebs {DRIVE} 0 1 8"),
