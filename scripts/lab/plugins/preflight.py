@@ -6,9 +6,14 @@ A pytest plugin: a session with several workers checks before they start, for th
 with one process checks after the collection, for the chosen tests in guests. A checkout checks once per boot of this
 machine. The plugin first finds out whether QEMU's guests use KVM (see accel.py). The boot in QEMU also measures how fast
 this machine runs guests (see pace.py).
+
+In a checkout whose tests were never compiled, a process compiles them meanwhile.
 """
 
+import contextlib
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -92,6 +97,20 @@ def _why_not(wanted):
     return None
 
 
+@contextlib.contextmanager
+def compiling(config):
+    """Compile the tests beside the `with` block, unless they were: the workers, which begin at once, would each compile all.
+    Give the function that waits for the end."""
+    if not sys.pycache_prefix or Path(f"{sys.pycache_prefix}{REPO}/kmod/tests").exists():
+        yield lambda: None
+        return
+    command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", *config.args]
+    with vm.killed_at_end(subprocess.Popen(command, cwd=config.invocation_params.dir, stdin=subprocess.DEVNULL,
+                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)) as collecting:
+        # What is wrong with a test, the session itself tells.
+        yield collecting.wait
+
+
 def _concerns(config):
     return not (hasattr(config, "workerinput") or "DMALIGN_BATCH" in os.environ or config.option.collectonly
                 or pace.EMULATION in os.environ)
@@ -105,7 +124,10 @@ def _has_workers(config):
 def pytest_cmdline_main(config):
     """Check before there is a session, of which pytest would print more than the one line."""
     if _concerns(config) and _has_workers(config):
-        why = _why_not(wanted_by(config.args, config.invocation_params.dir))
+        with compiling(config) as compiled:
+            why = _why_not(wanted_by(config.args, config.invocation_params.dir))
+            if not why:
+                compiled()
         if why:
             say(why)
             return EXIT_STATUS

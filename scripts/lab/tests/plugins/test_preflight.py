@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -182,3 +183,17 @@ def test_scripts_vm_says_it_first(fake_qemu):
     (["userspace"], []), (["userspace/alignctl/tests/verbs/test_program.py"], [])])
 def test_only_machines_that_the_given_tests_may_need_are_tried(given, wanted):
     assert preflight.wanted_by(given, REPO) == wanted
+
+
+def test_tests_are_compiled_once_and_before_the_workers_begin(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(tmp_path))
+    config = types.SimpleNamespace(args=["kmod/tests/sim/test_lines.py"], invocation_params=types.SimpleNamespace(dir=REPO))
+    folder = tmp_path / str(REPO / "kmod/tests/sim").lstrip("/")
+    with preflight.compiling(config) as compiled:
+        compiled()
+    assert [*folder.glob("test_lines.*-pytest-*.pyc")]
+    config.args = ["kmod/tests/sim/test_bounds.py"]
+    with preflight.compiling(config) as compiled:
+        compiled()
+    assert not [*folder.glob("test_bounds.*")]
