@@ -108,7 +108,8 @@ def pytest_collection_modifyitems(config, items):
     left = [item for item in items if _left_to_check_all(item)]
     if left:
         leave_out(config, len(left))
-        items[:] = [item for item in items if not _left_to_check_all(item)]
+        left_out = set(left)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,10 +7,17 @@ concern it: where the parameter "mode" is one of its modes, and those with the m
     @pytest.mark.layer("report")    a test that runs with a module of this layer, and only then
 """
 
+import functools
+
 from ..linux import layers
 from ..paths import REPO
 
 GUEST = REPO / "kmod/tests/guest"
+
+
+@functools.cache
+def _is_guest_test(path):
+    return GUEST in path.parents
 
 
 def concerns(item, layer):
@@ -28,7 +35,8 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     layer = layers.wanted()
-    left = [item for item in items if GUEST in item.path.parents and not concerns(item, layer)]
+    left = [item for item in items if _is_guest_test(item.path) and not concerns(item, layer)]
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        deselected = set(left)
+        items[:] = [item for item in items if item not in deselected]
