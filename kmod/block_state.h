@@ -194,17 +194,28 @@ static inline unsigned long *block_next_covered(const struct align_block *block)
 	return block_map(block, BLOCK_NEXT_COVERED);
 }
 
+/* Whether a map has all sectors of a block that lie inside the target. */
+static inline bool block_map_is_full(const struct align_block *block,
+				     const unsigned long *map)
+{
+	const struct align_geometry *g = &block->single.at->geometry;
+	u32 from, to;
+
+	align_inside(g, block->number, &from, &to);
+	return find_next_zero_bit(map, to, from) >= to;
+}
+
 /* Tell whether a block needs no read: it is valid or covered. Lock held. */
 static inline bool block_is_whole(const struct align_block *block)
 {
 	return block->valid ||
-	       bitmap_full(block_covered(block), block_sectors(block));
+	       block_map_is_full(block, block_covered(block));
 }
 
 /* Whether a block in REST needs no read. Lock held. */
 static inline bool block_is_all_held(const struct align_block *block)
 {
-	return bitmap_full(block_held_map(block), block_sectors(block));
+	return block_map_is_full(block, block_held_map(block));
 }
 
 /* Let touches that wait for memory try again, if there are some. */

@@ -107,7 +107,7 @@ static inline __u32 align_zeroes_limit(const struct align_geometry *g,
  * align_block_fits - whether a whole block fits in one request
  * @g: the blocks
  * @lim: the limits below
- * @block: a block that is not an edge
+ * @block: a block, maybe one that the target has only in part, or not at all
  * @page: bytes in each page of the buffer
  *
  * Return: true if it fits.

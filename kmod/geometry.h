@@ -97,8 +97,8 @@ static inline __u64 align_block_of(const struct align_geometry *g, __u64 sector)
 }
 
 /*
- * First sector of @block. Block 0 has none if it starts before the device; it
- * is an edge block then, and must not be asked for.
+ * First sector of @block. Block 0 has none if it starts before the device; it is an edge
+ * block then, and what is returned is less than 0, to which sectors may be added.
  */
 static inline __u64 align_block_start(const struct align_geometry *g,
 				      __u64 block)
@@ -319,13 +319,23 @@ static inline void align_overlap(const struct align_geometry *g, __u64 block,
 	*to = end - first < sectors ? end - first : sectors;
 }
 
+/*
+ * Which sectors of @block lie inside the target's range: from *@from on, counted from the
+ * start of the block, up to the one before *@to. All of them, if it is no edge block.
+ */
+static inline void align_inside(const struct align_geometry *g, __u64 block,
+				__u32 *from, __u32 *to)
+{
+	align_overlap(g, block, g->first_sector, g->end_sector, from, to);
+}
+
 /* The first sector of @block that lies inside the target's range. */
 static inline __u64 align_first_inside(const struct align_geometry *g,
 				       __u64 block)
 {
 	__u32 from, to;
 
-	align_overlap(g, block, g->first_sector, g->end_sector, &from, &to);
+	align_inside(g, block, &from, &to);
 	return align_block_start(g, block) + from;
 }
 

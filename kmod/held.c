@@ -472,14 +472,15 @@ void hold_failed(struct align_block *block)
  */
 void hold_overwritten(struct align_block *block, const struct align_io *io)
 {
-	struct align_target *at = block->single.at;
+	const struct align_geometry *g = &block->single.at->geometry;
 	unsigned int before = hold_sectors(block);
-	u32 from, to;
+	u32 from, to, first, last;
 
-	align_overlap(&at->geometry, block->number, io->write.start, io->write.end, &from,
+	align_overlap(g, block->number, io->write.start, io->write.end, &from,
 		      &to);
+	align_inside(g, block->number, &first, &last);
 	if (bio_op(io->bio) == REQ_OP_DISCARD &&
-	    (!block->failed || to - from < align_block_sectors(&at->geometry)))
+	    (!block->failed || from > first || to < last))
 		return;
 	bitmap_clear(block_held_map(block), from, to - from);
 	hold_count_bytes(block, before);

@@ -111,8 +111,8 @@ static void run_set_sectors(const struct block_run *run, struct bio *bio)
 	u64 last = first + run->nr - 1;
 	u32 from, to, unused;
 
-	align_overlap(g, last, g->first_sector, g->end_sector, &unused, &to);
-	align_overlap(g, first, g->first_sector, g->end_sector, &from, &unused);
+	align_inside(g, last, &unused, &to);
+	align_inside(g, first, &from, &unused);
 	bio->bi_iter.bi_sector = align_block_start(g, first);
 	bio->bi_iter.bi_size = ((run->nr - 1) * align_block_sectors(g) + to) <<
 			       SECTOR_SHIFT;

@@ -39,7 +39,8 @@ static int block_compare(void *unused, const struct list_head *a,
  * @taken: where the blocks go, now in WRITE: @block, if it was in @started and
  *	needs no read, and behind it the row of whole held blocks up to it
  *
- * Called with the lock of the block's shard held.
+ * Called with the lock of the block's shard held. No edge block is taken, of which not
+ * all lies in the target.
  *
  * Return: the number of blocks taken.
  */
@@ -47,6 +48,7 @@ unsigned int start_take_whole(struct align_block *block,
 			      struct list_head *started,
 			      struct list_head *taken)
 {
+	const struct align_geometry *g = &block->single.at->geometry;
 	/* Half of a request is left for what follows. */
 	unsigned int max = min_t(unsigned int, JOIN_BLOCKS,
 				 run_max_blocks(block->single.at,
@@ -59,14 +61,13 @@ unsigned int start_take_whole(struct align_block *block,
 			break;
 	if (list_entry_is_head(other, started, list) || !block_is_whole(block))
 		return 0;
-	/* What the device has of an edge block is less than the buffer. */
-	if (align_is_edge(&block->single.at->geometry, block->number))
+	if (align_is_edge(g, block->number))
 		return 0;
 	for (;;) {
 		other = hold_before(block);
 		turn_begin(block);
 		list_move(&block->list, taken);
-		if (++nr >= max || !other)
+		if (++nr >= max || !other || align_is_edge(g, other->number))
 			return nr;
 		hold_leave(other);
 		block = other;

@@ -238,15 +238,13 @@ static enum touch_fate block_join_free(struct align_block *block,
 				       struct align_touch *touch,
 				       struct list_head *started)
 {
-	struct align_target *at = block->single.at;
 	bool rests = block->state == BLOCK_IS_REST;
 	bool hold = touch->io->write.may_hold && !touch->starved &&
 		    !block->failed && !block->reserved &&
 		    hold_touch(block, touch);
 
 	if (hold) {
-		if (!bitmap_full(block_held_map(block),
-				 align_block_sectors(&at->geometry))) {
+		if (!block_is_all_held(block)) {
 			if (!rests)
 				turn_rest(block);
 			return TOUCH_HELD;

@@ -1344,6 +1344,7 @@ static const struct {
 	{ "lowered", scene_lowered }, { "relieved", scene_relieved },
 	{ "ceiling", scene_ceiling }, { "crowded", scene_crowded },
 	{ "in order", scene_in_order }, { "waits once", scene_waits_once },
+	{ "edge", scene_edge }, { "front edge", scene_front_edge },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

@@ -19,6 +19,8 @@ void scene_read_once(void);
 void scene_crowded(void);
 void scene_in_order(void);
 void scene_waits_once(void);
+void scene_edge(void);
+void scene_front_edge(void);
 void scene_lowered(void);
 void scene_relieved(void);
 

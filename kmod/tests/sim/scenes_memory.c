@@ -254,6 +254,80 @@ void scene_waits_once(void)
 	stage_widen();
 }
 
+/*
+ * A block that lies in the device only in part is like others in what lies there: bad
+ * sectors in it can be overwritten, and what could not be written, discarded.
+ */
+void scene_edge(void)
+{
+	unsigned int half = stage.block / 2, edge;
+
+	if (stage.block > 16 || stage.block < 4 || stage.plan->offset)
+		return;
+	stage_narrow();
+	stage.drive->queue->limits.logical_block_size = stage.plan->physical / 2;
+	stage.sectors -= half;
+	edge = stage.sectors / stage.block;
+	stage_open(1, 400, 64);
+	stage_fails(READS, edge, 1);
+	act_write(stage_at(edge), half);
+	MUST(act_wait(act_send(REQ_OP_WRITE_ZEROES, stage_at(edge), half)),
+	     BLK_STS_OK);
+	act_write(stage_at(edge - 1), stage.block + half);
+	MUST(COUNT(pad_reads), 0);
+	MUST(COUNT(rmw_avoided_complete), 1);
+	MUST(COUNT(rmw_avoided_known), 2);
+	stage_fails(0, 0, 0);
+	stage_close();
+
+	stage_open(2, 400, 64);
+	act_write(stage_at(edge) + 1, 1);
+	stage_fails(WRITES, edge, 1);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0)), BLK_STS_IOERR);
+	stage_rest_ms(1);
+	must_log("degraded: cannot write held blocks to drive");
+	MUST(act_wait(act_send(REQ_OP_DISCARD, 0, stage.sectors)), BLK_STS_OK);
+	stage_rest_ms(1);
+	must_log("no longer degraded");
+	MUST(COUNT(degraded), 0);
+	stage_fails(0, 0, 0);
+	stage_flush();
+	stage_leave_open(0, stage.sectors);
+	stage_close();
+	stage_widen();
+}
+
+/* One at the front is not sent along with the blocks of a stream that follow it. */
+void scene_front_edge(void)
+{
+	unsigned int half = stage.block / 2;
+
+	if (stage.block > 16 || stage.block < 4 || stage.plan->offset)
+		return;
+	stage_narrow();
+	stage.drive->queue->limits.logical_block_size = stage.plan->physical / 2;
+	stage.start += half;
+	stage.content += half;
+	stage.sectors -= half;
+	stage_open(2, 400, 64);
+	drive_forget_seen();
+	/* What lies in the device of the first block, and a part of the second. */
+	act_write(0, 2 * half);
+	MUST(COUNT(touches_held), 2);
+	must_see_no(0);
+	/* This completes the second, and goes on. */
+	act_write(2 * half, half + 4 * stage.block);
+	must_see(0, REQ_OP_WRITE, half, 5 * stage.block);
+	must_see_no(1);
+	stage_flush();
+	must_see(1, REQ_OP_WRITE, 0, half);
+	MUST(COUNT(pad_reads), 0);
+	stage_close();
+	stage.start -= half;
+	stage.content -= half;
+	stage_widen();
+}
+
 static void leave(struct mapped_device *other, struct mapped_device *first)
 {
 	*shim_param_max_memory_bytes = 0;
