@@ -131,7 +131,7 @@ def test_devices_are_refused_whichever_allocation_of_their_tables_fails(rig, dis
 
 def test_devices_without_memory_for_their_counters_are_refused(rig, disk):
     """The counters of a device take some KiB for each processor, which soon exhaust the reserved per-CPU memory."""
-    names = [f"counters{number}" for number in range(40)]
+    names = [f"counters{number}" for number in range(160)]
     refused = []
     for name in names:
         control.create(name)
