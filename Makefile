@@ -133,6 +133,10 @@ kunit-qemu:  ## the same suites on x86_64 in QEMU, with two processors and Linux
 	scripts/kunit x86_64
 	scripts/kunit x86_64-7.2
 
+memory-model:  ## litmus tests of the engine's handshakes, by the kernel's memory model; needs herd7 [MODEL_ARGS="--herd PROGRAM"]
+	@scripts/setup venv
+	$(PYTHON) -m lab.proof.memory_model $(MODEL_ARGS)
+
 coverage:  ## which lines and branches of kmod/ the tests run, and why the others are not [COVERAGE_ARGS=...]
 	$(call prepare,check,programs test-tools)
 	$(PYTHON) -m lab.proof.coverage $(COVERAGE_ARGS)
@@ -229,4 +233,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools uninstall upstream

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 REPO = Path(__file__).resolve().parents[2]
 OUT = Path(os.environ.get("OUT") or REPO / "out").resolve()
@@ -19,7 +20,7 @@ def say(what):
     print(f"dm-align: {what}", file=sys.stderr, flush=True)
 
 
-def fail(why, status=2):
+def fail(why, status=2) -> NoReturn:
     """Exit with a message, which names the object, what is wrong, and what to do."""
     print(f"dm-align: {why}", file=sys.stderr)
     sys.exit(status)
