@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/message.h"
 #include "base/mix.h"
 #include "forecast/coverage.h"
@@ -20,13 +22,19 @@
  * struct leaf - a stretch of the device
  * @number: number of the leaf, from the start of block 0
  * @next: index of another leaf in the same bucket, or NO_LEAF
+ * @some: a bit for each word in which a sector is written
+ * @full: a bit for each word in which all sectors are written
  * @word: a bit for each sector of the leaf
  */
 struct leaf {
 	uint64_t number;
 	uint32_t next;
+	uint64_t some;
+	uint64_t full;
 	uint64_t word[LEAF_WORDS];
 };
+
+static_assert(LEAF_WORDS == WORD_BITS, "a word has a bit for each word of a leaf");
 
 /**
  * struct coverage - one pass
@@ -162,13 +170,15 @@ static struct leaf *get_leaf(struct coverage *c, uint64_t number)
 	return leaf;
 }
 
-/* Return a mask of a word's bits from @first to before @end. */
-static uint64_t bits(uint32_t first, uint32_t end)
+/* Note the written bits of a leaf's word. */
+static void mark(struct leaf *leaf, uint32_t word, uint64_t written)
 {
-	uint64_t below = end == WORD_BITS ? UINT64_MAX :
-					    ((uint64_t)1 << end) - 1;
+	uint64_t bit = (uint64_t)1 << word;
 
-	return below & ~(((uint64_t)1 << first) - 1);
+	leaf->word[word] |= written;
+	leaf->some |= bit;
+	if (leaf->word[word] == UINT64_MAX)
+		leaf->full |= bit;
 }
 
 void coverage_add(struct coverage *c, uint64_t first, uint64_t end)
@@ -187,28 +197,64 @@ void coverage_add(struct coverage *c, uint64_t first, uint64_t end)
 			uint32_t last = stop - at < WORD_BITS - bit ?
 					bit + (uint32_t)(stop - at) : WORD_BITS;
 
-			leaf->word[at / WORD_BITS % LEAF_WORDS] |=
-				bits(bit, last);
+			mark(leaf, at / WORD_BITS % LEAF_WORDS,
+			     bits_between(bit, last));
 			at += last - bit;
 		} while (at < stop && at % LEAF_BITS);
 	}
 }
 
-/* Return how many sectors of the block that starts at bit @at are written. */
-static uint32_t covered(const struct leaf *leaf, uint32_t at, uint32_t sectors)
+/**
+ * struct tally - blocks of one geometry
+ * @distinct: number of blocks that were written
+ * @open: number of those whose rest no write covers, without edge blocks
+ * @first: first bit of the first block that is no edge block
+ * @end: the bit after the last such block
+ */
+struct tally {
+	uint64_t distinct;
+	uint64_t open;
+	uint64_t first;
+	uint64_t end;
+};
+
+/*
+ * Return a mask of 64 bits, for @scale sectors each from sector @at on: those that
+ * lie in no edge block.
+ */
+static uint64_t inside(const struct tally *tally, uint64_t at, uint32_t scale)
 {
-	uint32_t n = 0, end = at + sectors;
+	uint64_t end = at + WORD_BITS * scale;
 
-	while (at < end) {
-		uint32_t bit = at % WORD_BITS;
-		uint32_t last = end - at < WORD_BITS - bit ? bit + end - at :
-							     WORD_BITS;
+	if (at >= tally->first && end <= tally->end)
+		return UINT64_MAX;
+	if (end <= tally->first || at >= tally->end)
+		return 0;
+	return bits_between(at < tally->first ? (tally->first - at) / scale : 0,
+			    end > tally->end ? (tally->end - at) / scale :
+					       WORD_BITS);
+}
 
-		n += (uint32_t)__builtin_popcountll(leaf->word[at / WORD_BITS] &
-						    bits(bit, last));
-		at += last - bit;
+/*
+ * Count the blocks, of @group bits each, in 64 bits, each for @scale sectors of
+ * which @some or the whole is written (@full), from sector @at on.
+ */
+static void count_blocks(struct tally *tally, uint32_t group, uint64_t some,
+			 uint64_t full, uint64_t at, uint32_t scale)
+{
+	uint64_t lowest = UINT64_MAX / (((uint64_t)1 << group) - 1);
+	uint32_t i;
+
+	/* gather each block in its lowest bit */
+	for (i = 1; i < group; i *= 2) {
+		some |= some >> i;
+		full &= full >> i;
 	}
-	return n;
+	some &= lowest;
+	tally->distinct += bits_count(some);
+	full = some & ~full;
+	if (full)
+		tally->open += bits_count(full & inside(tally, at, scale));
 }
 
 void coverage_count(const struct coverage *c, const struct align_geometry *g,
@@ -216,30 +262,31 @@ void coverage_count(const struct coverage *c, const struct align_geometry *g,
 {
 	/* block 0 of @g may start whole blocks behind block 0 of the coverage */
 	uint64_t ahead = (c->g.lead - g->lead) >> g->block_shift;
-	uint32_t sectors = align_block_sectors(g), i, at;
+	struct tally tally = {
+		.first = (ahead + g->first_whole) << g->block_shift,
+		.end = (ahead + g->end_whole) << g->block_shift,
+	};
+	uint32_t sectors = align_block_sectors(g), i;
 
 	for (i = 0; i < c->nr; i++) {
-		uint64_t block = (c->leaf[i].number * LEAF_BITS) >>
-				 g->block_shift;
+		const struct leaf *leaf = &c->leaf[i];
+		uint64_t at = leaf->number * LEAF_BITS, some = leaf->some;
 
-		for (at = 0; at < LEAF_BITS; at += sectors, block++) {
-			uint32_t n;
+		if (sectors >= WORD_BITS) {
+			count_blocks(&tally, sectors / WORD_BITS, some,
+				     leaf->full, at, WORD_BITS);
+			continue;
+		}
+		tally.distinct += bits_count(leaf->full) * (WORD_BITS / sectors);
+		for (some &= ~leaf->full; some; some &= some - 1) {
+			uint32_t word = bits_lowest(some);
 
-			/* most words of most leaves: none of their blocks is written */
-			if (sectors < WORD_BITS && at % WORD_BITS == 0 &&
-			    !c->leaf[i].word[at / WORD_BITS]) {
-				block += WORD_BITS / sectors - 1;
-				at += WORD_BITS - sectors;
-				continue;
-			}
-			n = covered(&c->leaf[i], at, sectors);
-
-			*distinct += n != 0;
-			*rmin += n && n < sectors &&
-				 !(block < ahead ||
-				   align_is_edge(g, block - ahead));
+			count_blocks(&tally, sectors, leaf->word[word],
+				     leaf->word[word], at + word * WORD_BITS, 1);
 		}
 	}
+	*distinct += tally.distinct;
+	*rmin += tally.open;
 }
 
 bool coverage_end_pass(struct coverage *c, uint64_t *distinct, uint64_t *rmin)
