@@ -161,24 +161,73 @@ static size_t merge(struct kind *kind, size_t nr, uint32_t sectors)
 	return nr;
 }
 
-/* Count touches, and the sectors between the ends of writes and their blocks. */
-static uint64_t count(const struct kind *kind, size_t nr, uint32_t sectors,
-		      uint32_t moved, uint64_t *gaps)
+/**
+ * struct ends - the ends of all writes, on blocks of one size
+ * @start: number of writes by the sector of the block at which they start
+ * @end: number of writes by the sector of the block before which they end
+ * @inside: number of writes that lie inside a block and reach neither of its
+ *	ends, by moves of the start: those that begin to lie so at a move, less
+ *	those that cease to
+ * @writes: number of all writes
+ */
+struct ends {
+	uint64_t start[WHAT_IF_LARGEST];
+	uint64_t end[WHAT_IF_LARGEST];
+	uint64_t inside[WHAT_IF_LARGEST];
+	uint64_t writes;
+};
+
+/* Collect the ends of @nr kinds of writes on blocks of @sectors. */
+static void collect_ends(struct ends *ends, const struct kind *kind, size_t nr,
+			 uint32_t sectors)
 {
-	uint64_t touches = 0;
 	size_t i;
 
-	*gaps = 0;
+	memset(ends, 0, sizeof(*ends));
 	for (i = 0; i < nr; i++) {
-		uint32_t head = (kind[i].start + moved) % sectors;
-		uint32_t tail = (head + kind[i].length) % sectors;
-		bool inside = head + kind[i].length <= sectors;
-		uint32_t ends = inside ? head || tail : !!head + !!tail;
+		uint32_t start = kind[i].start, length = kind[i].length;
 
-		touches += kind[i].nr * ends;
-		*gaps += kind[i].nr * (head + (tail ? sectors - tail : 0));
+		ends->writes += kind[i].nr;
+		ends->start[start] += kind[i].nr;
+		ends->end[(start + length) % sectors] += kind[i].nr;
+		if (length + 2 > sectors)
+			continue;
+		/* inside from the move to sector 1 on, up to that to the last one */
+		ends->inside[(sectors + 1 - start) % sectors] += kind[i].nr;
+		ends->inside[(2 * sectors - start - length) % sectors] -=
+			kind[i].nr;
+		/* and at no move, if the latter comes first */
+		if (start > 1 && start + length <= sectors)
+			ends->inside[0] += kind[i].nr;
 	}
-	return touches;
+}
+
+/*
+ * Count, for each move, the touches, and the sectors between the ends of writes
+ * and their blocks (@gaps).
+ */
+static void count(const struct ends *ends, uint32_t sectors, uint64_t *touches,
+		  uint64_t *gaps)
+{
+	uint64_t inside = 0, gap = 0;
+	uint32_t moved, i;
+
+	for (i = 0; i < sectors; i++)
+		gap += ends->start[i] * i +
+		       ends->end[i] * ((sectors - i) % sectors);
+	for (moved = 0; moved < sectors; moved++) {
+		/* what the move brings to the start of a block */
+		uint32_t first = (sectors - moved) % sectors;
+
+		/* all starts are a sector further, but for these, and all ends nearer */
+		if (moved)
+			gap += sectors * (ends->end[(first + 1) % sectors] -
+					  ends->start[first]);
+		inside += ends->inside[moved];
+		touches[moved] = 2 * ends->writes - ends->start[first] -
+				 ends->end[first] - inside;
+		gaps[moved] = gap;
+	}
 }
 
 /* Find a coverage of larger blocks that the lane's blocks are parts of. */
@@ -216,28 +265,27 @@ static void choose(const struct what_if *w, struct what_if_size *size,
 {
 	uint32_t sectors = size->physical >> ALIGN_SECTOR_SHIFT;
 	uint32_t step = w->g.logical >> ALIGN_SECTOR_SHIFT, moved, best = 0;
-	uint64_t gaps;
+	uint64_t gaps[WHAT_IF_LARGEST] = { 0 };
+	struct ends ends;
 
+	collect_ends(&ends, kind, nr, sectors);
+	count(&ends, sectors, size->touches, gaps);
 	for (moved = 0; moved < sectors; moved++) {
-		size->touches[moved] = count(kind, nr, sectors, moved, &gaps);
 		if (w->sectors)
-			size->amplification[moved] = 1 + (double)gaps /
-						     (double)w->sectors;
-		gaps <<= ALIGN_SECTOR_SHIFT;
-		if (!moved)
-			size->as_is.extra = size->best.extra = gaps;
+			size->amplification[moved] =
+				1 + (double)gaps[moved] / (double)w->sectors;
 		/* a device starts at a logical block */
 		if (moved % step == 0 &&
-		    size->touches[moved] < size->touches[best]) {
+		    size->touches[moved] < size->touches[best])
 			best = moved;
-			size->best.extra = gaps;
-		}
 	}
 	size->as_is.touches = size->touches[0];
 	size->as_is.amplification = size->amplification[0];
+	size->as_is.extra = gaps[0] << ALIGN_SECTOR_SHIFT;
 	size->best.moved = best;
 	size->best.touches = size->touches[best];
 	size->best.amplification = size->amplification[best];
+	size->best.extra = gaps[best] << ALIGN_SECTOR_SHIFT;
 }
 
 void what_if_choose(struct what_if *w, struct what_if_figures *figures)
