@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/bits.h"
 #include "base/message.h"
 #include "base/mix.h"
 #include "base/units.h"
@@ -10,7 +11,8 @@
 #include "forecast/fixing.h"
 
 #define WORD_BITS	64U
-#define KEPT_WORDS	(ALIGN_MAX_FIXED_SECTORS / WORD_BITS)
+/* Neighbouring blocks whose buckets are neighbours, too. */
+#define GROUP_SHIFT	6U
 #define HOLD_NS		(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)
 #define CACHED_NS	(ALIGN_CACHED_MS * NS_PER_MS)
 
@@ -20,18 +22,19 @@
  * @held: number of held touches; 0: the block is cached only
  * @valid: the content of the rest is cached
  * @since_ns: time of the first held touch, or of the last write of the block
- * @kept: bitmap of the sectors that touches have changed
  * @age: link in fixing.held or fixing.cached
- * @same: link in the bucket
+ * @same: link in the bucket, or in fixing.spare
+ * @kept: bitmap of the sectors that held touches have changed; only if
+ *	fixing.holds
  */
 struct block {
 	uint64_t number;
 	uint64_t held;
 	bool valid;
 	uint64_t since_ns;
-	uint64_t kept[KEPT_WORDS];
 	TAILQ_ENTRY(block) age;
 	LIST_ENTRY(block) same;
+	uint64_t kept[];
 };
 
 TAILQ_HEAD(block_age, block);
@@ -48,6 +51,14 @@ LIST_HEAD(block_bucket, block);
  * @pressed: too many are, and are written
  * @held: blocks with held touches, oldest first
  * @cached: the other blocks, oldest first
+ * @room: memory of @max blocks, of which the first @nr_used were ever used: the
+ *	rest costs none
+ * @block_bytes: size of a block in @room
+ * @nr_used: number of blocks in @room that are or were in use
+ * @spare: blocks in @room that were in use
+ * @kept_words: number of words of a block's bitmap
+ * @whole: last word of the bitmap of a block that lacks nothing; the others are
+ *	all ones
  * @bucket: hash table of all blocks, by number
  * @nr_buckets: number of buckets, a power of two
  * @figures: figures so far; held touches count as expected only
@@ -62,6 +73,12 @@ struct fixing {
 	bool pressed;
 	struct block_age held;
 	struct block_age cached;
+	void *room;
+	size_t block_bytes;
+	uint32_t nr_used;
+	struct block_bucket spare;
+	uint32_t kept_words;
+	uint64_t whole;
 	struct block_bucket *bucket;
 	uint32_t nr_buckets;
 	struct fixing_figures figures;
@@ -76,10 +93,19 @@ struct fixing *fixing_new(const struct align_geometry *g, bool holds,
 			  uint32_t max_blocks)
 {
 	struct fixing *f = memory_or_exit(calloc(1, sizeof(*f)));
+	uint32_t sectors = align_block_sectors(g);
 
 	f->g = *g;
 	f->holds = holds;
 	f->max = max_blocks;
+	if (holds) {
+		f->kept_words = (sectors + WORD_BITS - 1) / WORD_BITS;
+		f->whole = bits_between(0, sectors < WORD_BITS ? sectors :
+							     WORD_BITS);
+	}
+	f->block_bytes = sizeof(struct block) +
+			 f->kept_words * sizeof(uint64_t);
+	f->room = memory_or_exit(calloc(f->max, f->block_bytes));
 	for (f->nr_buckets = 1; f->nr_buckets < f->max; f->nr_buckets *= 2)
 		;
 	f->bucket = memory_or_exit(calloc(f->nr_buckets, sizeof(*f->bucket)));
@@ -92,29 +118,59 @@ static void evict(struct fixing *f, struct block *block)
 {
 	TAILQ_REMOVE(&f->cached, block, age);
 	LIST_REMOVE(block, same);
+	LIST_INSERT_HEAD(&f->spare, block, same);
 	f->nr--;
-	free(block);
+}
+
+/* Return the bucket of the first block of a group; the others' follow it. */
+static uint32_t group_bucket(uint64_t number)
+{
+	return (uint32_t)mix64(number >> GROUP_SHIFT);
 }
 
 static struct block_bucket *bucket_of(const struct fixing *f, uint64_t number)
 {
-	return &f->bucket[mix64(number) & (f->nr_buckets - 1)];
+	return &f->bucket[(group_bucket(number) + number) &
+			  (f->nr_buckets - 1)];
 }
 
-static struct block *find(const struct fixing *f, uint64_t number)
+static struct block *find_in(const struct block_bucket *bucket, uint64_t number)
 {
 	struct block *block;
 
-	LIST_FOREACH(block, bucket_of(f, number), same)
+	LIST_FOREACH(block, bucket, same)
 		if (block->number == number)
 			return block;
 	return NULL;
 }
 
+static struct block *find(const struct fixing *f, uint64_t number)
+{
+	return find_in(bucket_of(f, number), number);
+}
+
+/* Allocate a block, all zeroes; there is room for one. */
+static struct block *new_block(struct fixing *f)
+{
+	struct block *block = LIST_FIRST(&f->spare);
+	uint32_t i;
+
+	if (!block)
+		return f->room + f->block_bytes * f->nr_used++;
+	LIST_REMOVE(block, same);
+	block->held = 0;
+	block->valid = false;
+	block->since_ns = 0;
+	for (i = 0; i < f->kept_words; i++)
+		block->kept[i] = 0;
+	return block;
+}
+
 /* Find a block, or add one without content; evict the oldest one for room. */
 static struct block *get(struct fixing *f, uint64_t number)
 {
-	struct block *block = find(f, number);
+	struct block_bucket *bucket = bucket_of(f, number);
+	struct block *block = find_in(bucket, number);
 
 	if (block)
 		return block;
@@ -123,21 +179,19 @@ static struct block *get(struct fixing *f, uint64_t number)
 		f->figures.evicted = true;
 		evict(f, TAILQ_FIRST(&f->cached));
 	}
-	block = memory_or_exit(calloc(1, sizeof(*block)));
+	block = new_block(f);
 	block->number = number;
-	LIST_INSERT_HEAD(bucket_of(f, number), block, same);
+	LIST_INSERT_HEAD(bucket, block, same);
 	TAILQ_INSERT_TAIL(&f->cached, block, age);
 	f->nr++;
 	return block;
 }
 
-/* Note that a block's content is cached from now on. */
-static void know(struct fixing *f, struct block *block)
+/* Put a block that is on no list behind the cached ones that are older. */
+static void insert_cached(struct fixing *f, struct block *block)
 {
 	struct block *older;
 
-	block->valid = true;
-	block->since_ns = f->now_ns;
 	TAILQ_FOREACH_REVERSE(older, &f->cached, block_age, age) {
 		if (older->since_ns <= block->since_ns) {
 			TAILQ_INSERT_AFTER(&f->cached, older, block, age);
@@ -147,46 +201,68 @@ static void know(struct fixing *f, struct block *block)
 	TAILQ_INSERT_HEAD(&f->cached, block, age);
 }
 
-/* Write a block, which resolves @touches; @read: its rest is read first. */
-static void written(struct fixing *f, struct block *block, uint64_t touches,
-		    bool read)
+/* Book a block that is written, which resolves @touches; @read: its rest is read first. */
+static void book(struct fixing *f, uint64_t touches, bool read)
 {
 	f->figures.host += read;
 	f->figures.avoided += touches - read;
 	f->figures.written++;
-	if (block->held) {
-		TAILQ_REMOVE(&f->held, block, age);
-		f->nr_held--;
-	} else {
-		TAILQ_REMOVE(&f->cached, block, age);
-	}
-	block->held = 0;
-	memset(block->kept, 0, sizeof(block->kept));
-	know(f, block);
 }
 
 /* Note the sectors of a touch. */
 static void keep(struct block *block, const struct align_part *part)
 {
-	uint32_t i;
+	uint32_t at = part->first, end = part->first + part->count;
 
-	for (i = part->first; i < part->first + part->count; i++)
-		block->kept[i / WORD_BITS] |= (uint64_t)1 << i % WORD_BITS;
+	while (at < end) {
+		uint32_t bit = at % WORD_BITS;
+		uint32_t last = end - at < WORD_BITS - bit ? bit + end - at :
+							     WORD_BITS;
+
+		block->kept[at / WORD_BITS] |= bits_between(bit, last);
+		at += last - bit;
+	}
 }
 
+/* Tell whether held touches cover all of a block, in mode coalesce. */
 static bool all_kept(const struct fixing *f, const struct block *block)
 {
-	uint32_t sectors = align_block_sectors(&f->g), n = 0, i;
+	uint32_t last = f->kept_words - 1, i;
 
-	for (i = 0; i < KEPT_WORDS; i++)
-		n += (uint32_t)__builtin_popcountll(block->kept[i]);
-	return n == sectors;
+	if (block->kept[last] != f->whole)
+		return false;
+	for (i = 0; i < last; i++)
+		if (block->kept[i] != UINT64_MAX)
+			return false;
+	return true;
+}
+
+/* Forget a block's held touches, once the block is written or dropped. */
+static void release(struct fixing *f, struct block *block)
+{
+	uint32_t i;
+
+	TAILQ_REMOVE(&f->held, block, age);
+	f->nr_held--;
+	block->held = 0;
+	for (i = 0; i < f->kept_words; i++)
+		block->kept[i] = 0;
+}
+
+/* Note that a block of which nothing is held is cached from now on. */
+static void know(struct fixing *f, struct block *block)
+{
+	block->valid = true;
+	block->since_ns = f->now_ns;
+	insert_cached(f, block);
 }
 
 /* Write a block's held touches. */
 static void write_back(struct fixing *f, struct block *block)
 {
-	written(f, block, block->held, !block->valid && !all_kept(f, block));
+	book(f, block->held, !block->valid && !all_kept(f, block));
+	release(f, block);
+	know(f, block);
 }
 
 /* Write held blocks down to half the limit, once three quarters are held. */
@@ -275,11 +351,19 @@ static bool hold(struct fixing *f, struct block *block,
 static bool serve(struct fixing *f, struct block *block,
 		  const struct align_part *part)
 {
-	bool whole;
+	bool whole = block->valid;
 
-	keep(block, part);
-	whole = block->valid || all_kept(f, block);
-	written(f, block, block->held + 1, !whole);
+	if (block->held) {
+		keep(block, part);
+		whole = whole || all_kept(f, block);
+		book(f, block->held + 1, !whole);
+		release(f, block);
+	} else {
+		/* a touch alone covers no block */
+		book(f, 1, !whole);
+		TAILQ_REMOVE(&f->cached, block, age);
+	}
+	know(f, block);
 	return whole;
 }
 
@@ -288,9 +372,7 @@ static void overwrite(struct fixing *f, struct block *block)
 {
 	if (block->held) {
 		f->figures.avoided += block->held;
-		block->held = 0;
-		f->nr_held--;
-		TAILQ_REMOVE(&f->held, block, age);
+		release(f, block);
 		TAILQ_INSERT_TAIL(&f->cached, block, age);
 	}
 	evict(f, block);
@@ -314,11 +396,18 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 	uint64_t number = align_block_of(&f->g, first);
 	uint64_t last = align_block_of(&f->g, end - 1);
 	struct block *block, *next;
-	uint32_t i;
+	uint32_t base, i;
 
 	if (last - number < f->nr_buckets) {
-		for (; number <= last; number++) {
-			block = find(f, number);
+		base = group_bucket(number);
+		for (; number <= last && f->nr; number++) {
+			const struct block_bucket *bucket;
+
+			if (!(number & ((1U << GROUP_SHIFT) - 1)))
+				base = group_bucket(number);
+			bucket = &f->bucket[(base + number) &
+					    (f->nr_buckets - 1)];
+			block = find_in(bucket, number);
 			if (block)
 				change(f, block);
 		}
@@ -464,16 +553,7 @@ const struct fixing_figures *fixing_figures(const struct fixing *f)
 
 void fixing_free(struct fixing *f)
 {
-	uint32_t i;
-
-	for (i = 0; i < f->nr_buckets; i++) {
-		while (!LIST_EMPTY(&f->bucket[i])) {
-			struct block *block = LIST_FIRST(&f->bucket[i]);
-
-			LIST_REMOVE(block, same);
-			free(block);
-		}
-	}
+	free(f->room);
 	free(f->bucket);
 	free(f);
 }
