@@ -149,11 +149,20 @@ static struct block *find(const struct fixing *f, uint64_t number)
 	return find_in(bucket_of(f, number), number);
 }
 
+/* Forget which sectors held touches have changed. */
+static void clear_kept(const struct fixing *f, struct block *block)
+{
+	/* nearly all blocks of drives have one word */
+	if (f->kept_words)
+		block->kept[0] = 0;
+	if (f->kept_words > 1)
+		memset(block->kept, 0, f->kept_words * sizeof(*block->kept));
+}
+
 /* Allocate a block, all zeroes; there is room for one. */
 static struct block *new_block(struct fixing *f)
 {
 	struct block *block = LIST_FIRST(&f->spare);
-	uint32_t i;
 
 	if (!block)
 		return f->room + f->block_bytes * f->nr_used++;
@@ -161,8 +170,7 @@ static struct block *new_block(struct fixing *f)
 	block->held = 0;
 	block->valid = false;
 	block->since_ns = 0;
-	for (i = 0; i < f->kept_words; i++)
-		block->kept[i] = 0;
+	clear_kept(f, block);
 	return block;
 }
 
@@ -214,6 +222,10 @@ static void keep(struct block *block, const struct align_part *part)
 {
 	uint32_t at = part->first, end = part->first + part->count;
 
+	if (end <= WORD_BITS) {
+		block->kept[0] |= bits_between(at, end);
+		return;
+	}
 	while (at < end) {
 		uint32_t bit = at % WORD_BITS;
 		uint32_t last = end - at < WORD_BITS - bit ? bit + end - at :
@@ -240,13 +252,10 @@ static bool all_kept(const struct fixing *f, const struct block *block)
 /* Forget a block's held touches, once the block is written or dropped. */
 static void release(struct fixing *f, struct block *block)
 {
-	uint32_t i;
-
 	TAILQ_REMOVE(&f->held, block, age);
 	f->nr_held--;
 	block->held = 0;
-	for (i = 0; i < f->kept_words; i++)
-		block->kept[i] = 0;
+	clear_kept(f, block);
 }
 
 /* Note that a block of which nothing is held is cached from now on. */
@@ -361,6 +370,12 @@ static bool serve(struct fixing *f, struct block *block,
 	} else {
 		/* a touch alone covers no block */
 		book(f, 1, !whole);
+		/* of what is cached nothing is younger, nor will be */
+		if (!TAILQ_NEXT(block, age)) {
+			block->valid = true;
+			block->since_ns = f->now_ns;
+			return whole;
+		}
 		TAILQ_REMOVE(&f->cached, block, age);
 	}
 	know(f, block);
@@ -507,6 +522,9 @@ void fixing_request(struct fixing *f, bool timed,
 		    const struct trace_request *request, uint64_t first,
 		    uint64_t end)
 {
+	/* what expires until then does so at the next request as well */
+	if (request->op == TRACE_READ && !request->preflush)
+		return;
 	if (timed)
 		fixing_time(f, request->time_ns);
 	if (request->preflush)

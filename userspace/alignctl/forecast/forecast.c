@@ -360,9 +360,13 @@ static void take_models(struct pass *pass)
 /* Forecast for other blocks and starts, after the first pass over the source. */
 static int ask_what_if(struct pass *pass)
 {
+	const struct forecast *f = pass->forecast;
 	struct what_if_figures *figures = &pass->forecast->what_if;
 	int result;
 
+	if (pass->nr_models)
+		what_if_know(pass->what_if, f->timed ? &f->pad_timed : &f->pad,
+			     f->timed ? &f->coalesce_timed : &f->coalesce);
 	what_if_choose(pass->what_if, figures);
 	if (!source_has_way_back(pass->source))
 		return ALIGNCTL_FINE;

@@ -33,6 +33,9 @@ struct lane {
  * struct what_if - what is known of the writes
  * @g: blocks and size of the device
  * @timed: the requests have times
+ * @modes_known: @pad and @coalesce are known
+ * @pad: outcome in mode pad on the blocks of @g
+ * @coalesce: outcome in mode coalesce on the blocks of @g
  * @passes: number of passes in which requests were done again
  * @sectors: total length of the writes, sectors
  * @writes: number of writes by start in the largest block and by length, in
@@ -44,6 +47,9 @@ struct lane {
 struct what_if {
 	struct align_geometry g;
 	bool timed;
+	bool modes_known;
+	struct fixing_figures pad;
+	struct fixing_figures coalesce;
 	unsigned int passes;
 	uint64_t sectors;
 	uint64_t *writes;
@@ -243,6 +249,12 @@ static struct coverage *find_coverage(const struct what_if *w,
 	return NULL;
 }
 
+/* Check for the blocks and the start as they are, whose outcome is known. */
+static bool is_known(const struct what_if *w, uint32_t physical, uint32_t moved)
+{
+	return w->modes_known && physical == w->g.physical && !moved;
+}
+
 /* Open a lane; those of larger blocks are open already. */
 static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
 		      uint32_t moved)
@@ -252,7 +264,7 @@ static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
 	lane->owns = !lane->coverage;
 	if (lane->owns)
 		lane->coverage = coverage_new(&lane->g, MAX_LEAVES);
-	if (!align_can_fix(&lane->g))
+	if (!align_can_fix(&lane->g) || is_known(w, physical, moved))
 		return;
 	lane->pad = fixing_new(&lane->g, false, fixing_max_blocks(&lane->g));
 	lane->coalesce = fixing_new(&lane->g, true,
@@ -286,6 +298,14 @@ static void choose(const struct what_if *w, struct what_if_size *size,
 	size->best.touches = size->touches[best];
 	size->best.amplification = size->amplification[best];
 	size->best.extra = gaps[best] << ALIGN_SECTOR_SHIFT;
+}
+
+void what_if_know(struct what_if *w, const struct fixing_figures *pad,
+		  const struct fixing_figures *coalesce)
+{
+	w->modes_known = true;
+	w->pad = *pad;
+	w->coalesce = *coalesce;
 }
 
 void what_if_choose(struct what_if *w, struct what_if_figures *figures)
@@ -355,6 +375,11 @@ bool what_if_end_pass(struct what_if *w, struct what_if_figures *figures)
 		coverage_count(lane->coverage, &lane->g, &distinct,
 			       &result->rmin);
 		result->rmin_known = true;
+		if (result == &size->as_is && is_known(w, size->physical, 0)) {
+			result->pad = w->pad;
+			result->coalesce = w->coalesce;
+			result->modes_known = true;
+		}
 		if (!lane->pad || w->passes)
 			continue;
 		fixing_flush(lane->pad);

@@ -75,6 +75,14 @@ void what_if_free(struct what_if *what_if);
 /* Note a write or write-zeroes of the sectors from @first to before @end. */
 void what_if_note(struct what_if *what_if, uint64_t first, uint64_t end);
 
+/*
+ * Take over the outcome in the modes, timed as the requests are, on the blocks
+ * and with the start as they are, so that it is not computed again. Before
+ * what_if_choose(), if at all.
+ */
+void what_if_know(struct what_if *what_if, const struct fixing_figures *pad,
+		  const struct fixing_figures *coalesce);
+
 /* Compute what needs no more than the notes, once all writes are noted. */
 void what_if_choose(struct what_if *what_if, struct what_if_figures *figures);
 
