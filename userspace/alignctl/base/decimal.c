@@ -15,17 +15,21 @@ static unsigned int digit_of(char c)
 bool decimal_read(const char **at, uint64_t max, uint64_t *number)
 {
 	const char *start = *at, *end = start;
+	unsigned int digit = digit_of(*end);
 	uint64_t value = 0;
 
-	/* no overflow checks: this loop reads each field of a trace */
-	while (digit_of(*end) <= 9 && end - start < DIGITS_ALWAYS_FIT)
-		value = value * 10 + digit_of(*end++);
+	/* no checks but this one: this loop reads each field of a trace */
+	for (; digit <= 9; digit = digit_of(*++end))
+		value = value * 10 + digit;
 	if (end == start)
 		return false;
-	for (; digit_of(*end) <= 9; end++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
-		    __builtin_add_overflow(value, digit_of(*end), &value))
-			return false;
+	/* what has more digits may have wrapped; read it again */
+	if (end - start > DIGITS_ALWAYS_FIT)
+		for (end = start, value = 0; digit_of(*end) <= 9; end++)
+			if (__builtin_mul_overflow(value, 10, &value) ||
+			    __builtin_add_overflow(value, digit_of(*end),
+						   &value))
+				return false;
 	if (value > max)
 		return false;
 	*at = end;

@@ -118,14 +118,17 @@ char *trace_field_take(char **rest, char separator)
 
 	if (separator == ',' && *field == '"')
 		return take_quoted(rest, field);
-	/* most fields are too short to be worth a call of strcspn() */
-	for (end = field; *end && *end != separator; end++)
-		if (separator == ' ' && *end == '\t')
-			break;
-	*rest = *end ? end + 1 : NULL;
-	/* blanks at the end of a line separate nothing */
-	if (separator == ' ' && *rest && !*skip_blanks(*rest))
-		*rest = NULL;
+	if (separator != ' ') {
+		end = strchrnul(field, separator);
+		*rest = *end ? end + 1 : NULL;
+	} else {
+		for (end = field; *end && !is_blank(*end); end++)
+			;
+		*rest = *end ? end + 1 : NULL;
+		/* blanks at the end of a line separate nothing */
+		if (*rest && !*skip_blanks(*rest))
+			*rest = NULL;
+	}
 	while (end > field && is_blank(end[-1]))
 		end--;
 	*end = '\0';
@@ -194,7 +197,9 @@ static bool take_op(const char *field, struct trace_request *request)
 	size_t i;
 
 	for (i = 0; i < TRACE_NR_OPS; i++) {
-		if (strcasecmp(field, trace_op_names[i]))
+		/* the first letter of nearly all that are another one differs */
+		if ((*field | ' ') != *trace_op_names[i] ||
+		    strcasecmp(field, trace_op_names[i]))
 			continue;
 		request->op = i;
 		return true;
