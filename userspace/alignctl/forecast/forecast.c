@@ -368,7 +368,7 @@ static int ask_what_if(struct pass *pass)
 		what_if_know(pass->what_if, f->timed ? &f->pad_timed : &f->pad,
 			     f->timed ? &f->coalesce_timed : &f->coalesce);
 	what_if_choose(pass->what_if, figures);
-	if (!source_has_way_back(pass->source))
+	if (f->touches_only || !source_has_way_back(pass->source))
 		return ALIGNCTL_FINE;
 	pass->count = false;
 	pass->again = true;
@@ -383,9 +383,10 @@ static int ask_what_if(struct pass *pass)
 
 /*
  * How much of a forecast is made: each of these includes those before, but the
- * modes alone need no coverage, for which the source may be read again.
+ * modes alone need no coverage, for which the source may be read again; and the
+ * touches alone have none of it, but other blocks and starts.
  */
-enum extent { EXTENT_FIGURES, EXTENT_MODES, EXTENT_WHAT_IF };
+enum extent { EXTENT_FIGURES, EXTENT_MODES, EXTENT_WHAT_IF, EXTENT_TOUCHES };
 
 /* Make a forecast, or parts of one, in @pass. As forecast_make(). */
 static int make(struct pass *pass, enum extent extent,
@@ -402,6 +403,7 @@ static int make(struct pass *pass, enum extent extent,
 	f->geometry = *g;
 	f->shift = shift;
 	f->cache_block = cache_block;
+	f->touches_only = extent == EXTENT_TOUCHES;
 	f->timed = source_facts(source).timed;
 	pass->number = 1;
 	pass->count = true;
@@ -412,7 +414,7 @@ static int make(struct pass *pass, enum extent extent,
 					     fixing_max_blocks(g));
 	if (extent >= EXTENT_WHAT_IF)
 		pass->what_if = what_if_new(g, f->timed);
-	if (extent != EXTENT_MODES)
+	if (extent == EXTENT_FIGURES || extent == EXTENT_WHAT_IF)
 		pass->coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
 	pass->lengths = memory_or_exit(calloc(2 * sectors * sectors,
 					     sizeof(*pass->lengths)));
@@ -450,6 +452,15 @@ int forecast_make(struct forecast *f, struct source *source,
 	return make(&pass, EXTENT_WHAT_IF, g, shift, cache_block);
 }
 
+int forecast_touches(struct forecast *f, struct source *source,
+		     const struct align_geometry *g, uint64_t shift,
+		     uint32_t cache_block)
+{
+	struct pass pass = { .forecast = f, .source = source };
+
+	return make(&pass, EXTENT_TOUCHES, g, shift, cache_block);
+}
+
 int forecast_modes(struct forecast *f, struct source *source,
 		   const struct align_geometry *g,
 		   void (*seen)(const struct trace_request *request,
@@ -472,7 +483,7 @@ const char *forecast_refuse_blocks(const struct align_geometry *g)
 
 bool forecast_fixes(const struct forecast *f)
 {
-	return align_can_fix(&f->geometry);
+	return !f->touches_only && align_can_fix(&f->geometry);
 }
 
 uint64_t forecast_most_reads(const struct forecast *f)

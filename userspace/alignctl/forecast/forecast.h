@@ -43,6 +43,7 @@ struct forecast_process {
  * @geometry: geometry of the device
  * @shift: sectors by which all requests, and page-cache blocks, are moved
  * @cache_block: page-cache block, bytes; 0: direct I/O
+ * @touches_only: only what needs no more than the touches is known
  * @issued: number of requests to the page cache, by operation; the other
  *	members count requests to the device
  * @issued_bytes: total length of the requests to the page cache, by operation
@@ -73,6 +74,7 @@ struct forecast {
 	struct align_geometry geometry;
 	uint64_t shift;
 	uint32_t cache_block;
+	bool touches_only;
 	uint64_t issued[TRACE_NR_OPS];
 	uint64_t issued_bytes[TRACE_NR_OPS];
 	struct plan_figures figures;
@@ -109,6 +111,15 @@ struct forecast {
 int forecast_make(struct forecast *forecast, struct source *source,
 		  const struct align_geometry *g, uint64_t shift,
 		  uint32_t cache_block);
+
+/*
+ * Forecast the touches alone, in one pass over the source: neither distinct
+ * blocks, nor reads that nothing avoids, nor the modes; otherwise as
+ * forecast_make().
+ */
+int forecast_touches(struct forecast *forecast, struct source *source,
+		     const struct align_geometry *g, uint64_t shift,
+		     uint32_t cache_block);
 
 /*
  * Forecast what forecast_advise() asks for, of direct requests; otherwise as

@@ -375,7 +375,8 @@ static void text_what_if(const struct forecast *f)
 	}
 	puts("\nOn blocks of other sizes, with the start as it is, and moved on to where it is best:");
 	table_print(table, 2);
-	printf("  recommended: %s\n", advice);
+	if (!f->touches_only)
+		printf("  recommended: %s\n", advice);
 }
 
 static struct json_object *json_what_if(const struct what_if_size *size)
@@ -403,12 +404,17 @@ static void json_add_what_if(struct json_object *object,
 			     const struct forecast *f)
 {
 	const struct forecast_advice advice = forecast_advise(f);
-	struct json_object *array = json_new_array(), *advised = json_new();
+	struct json_object *array = json_new_array(), *advised;
 	uint32_t i;
 
 	for (i = 0; i < f->what_if.nr; i++)
 		json_append(array, json_what_if(&f->what_if.size[i]));
 	json_add(object, "what_if", array);
+	if (f->touches_only) {
+		json_add_null(object, "recommendation");
+		return;
+	}
+	advised = json_new();
 	json_add_text(advised, "remedy", forecast_remedy_name(advice.remedy));
 	json_add_number(advised, "left", advice.left);
 	json_add_real(advised, "gain_percent",
@@ -621,6 +627,10 @@ static void text_summary(const struct forecast *f)
 	if (f->requests[TRACE_WRITE_ZEROES])
 		printf(", %s of them by write-zeroes",
 		       FIGURE_OF(f->zero_touches));
+	if (f->touches_only) {
+		putchar('\n');
+		return;
+	}
 	printf("; %s distinct blocks\n", FIGURE_OF(f->figures.distinct));
 	if (!forecast_fixes(f)) {
 		printf("  block reads  %s that nothing avoids\n\n",
@@ -648,7 +658,8 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 		text_issued(f);
 	text_operations(f, false);
 	text_summary(f);
-	text_modes(f);
+	if (!f->touches_only)
+		text_modes(f);
 	text_shifts(f);
 	text_what_if(f);
 	for (i = 0; i < NR_WRITES_KINDS; i++) {
@@ -687,6 +698,12 @@ static void json_add_operation(struct json_object *object, const char *key,
 {
 	json_add(object, key,
 		 table_json_cell(&trace_operations_requested, row, column));
+}
+
+/* Return a figure that is not known of touches alone. */
+static struct json_object *known(const struct forecast *f, uint64_t number)
+{
+	return f->touches_only ? NULL : json_from_number(number);
 }
 
 void forecast_report_json(const struct forecast *f, const struct source *source,
@@ -732,9 +749,9 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 			   OPERATION_TOUCHES);
 	json_add_operation(object, "zero_touches",
 			   &operation[TRACE_WRITE_ZEROES], OPERATION_TOUCHES);
-	json_add_number(object, "rmin", f->figures.rmin);
-	json_add_number(object, "distinct_blocks", f->figures.distinct);
-	json_add(object, "modes", json_modes(f));
+	json_add(object, "rmin", known(f, f->figures.rmin));
+	json_add(object, "distinct_blocks", known(f, f->figures.distinct));
+	json_add(object, "modes", f->touches_only ? NULL : json_modes(f));
 	json_add(object, "assumed", json_assumed(f));
 	json_add_shifts(object, f);
 	json_add_number(object, "best_move_sectors", forecast_best_shift(f));

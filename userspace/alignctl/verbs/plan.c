@@ -22,11 +22,12 @@ struct options {
 	uint32_t logical;
 	uint64_t shift;
 	uint32_t cache_block;
+	bool touches_only;
 	bool json;
 };
 
 enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
-	   ROW_CACHE_BLOCK, ROW_JSON };
+	   ROW_CACHE_BLOCK, ROW_TOUCHES_ONLY, ROW_JSON };
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
@@ -38,6 +39,8 @@ static const struct option_row rows[] = {
 			"as if all requests lay that much further on" },
 	[ROW_CACHE_BLOCK] = { "cache-block", "N",
 			      "buffered: block size of the page cache, bytes" },
+	[ROW_TOUCHES_ONLY] = { "touches-only", NULL,
+			       "only count touches: quicker, without the modes" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -75,6 +78,9 @@ static int take(size_t row, const char *argument, void *context)
 			return 0;
 		return options_refuse("cache-block", argument,
 				      "must be a power of two from 512 to 65536");
+	case ROW_TOUCHES_ONLY:
+		options->touches_only = true;
+		return 0;
 	case ROW_JSON:
 		options->json = true;
 		return 0;
@@ -205,6 +211,10 @@ static int make_forecast(struct source *source, const struct options *options,
 {
 	CLEANUP_FREE struct forecast *forecast =
 		memory_or_exit(malloc(sizeof(*forecast)));
+	int (*const make)(struct forecast *forecast, struct source *source,
+			  const struct align_geometry *g, uint64_t shift,
+			  uint32_t cache_block) =
+		options->touches_only ? forecast_touches : forecast_make;
 	const struct trace_facts facts = source_facts(source);
 	struct align_geometry g;
 	bool offset_known;
@@ -229,8 +239,8 @@ static int make_forecast(struct source *source, const struct options *options,
 	else if (!result)
 		result = complete_plan(&source->plan, options, device);
 	if (!result)
-		result = forecast_make(forecast, source, &g, options->shift,
-				       cache_block(options, source, device));
+		result = make(forecast, source, &g, options->shift,
+			      cache_block(options, source, device));
 	if (result)
 		return result;
 	if (options->json)

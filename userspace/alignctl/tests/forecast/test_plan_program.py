@@ -269,6 +269,37 @@ def test_blocks_and_figures_of_a_workload_are_as_asked_for(arguments, touches, b
     assert len(result["touches_if_moved"]) == block // 512
 
 
+def without(document, *members):
+    """The document, in which these members, of whatever is in it, are null."""
+    if isinstance(document, list):
+        return [without(each, *members) for each in document]
+    if not isinstance(document, dict):
+        return document
+    return {key: None if key in members else without(each, *members) for key, each in document.items()}
+
+
+@pytest.mark.parametrize("blocks", [(), ("--physical", 512), ("--physical", 65536, "--offset", 3584), ("--physical", "1M")])
+@pytest.mark.parametrize("buffered", [(), ("--buffered",)])
+def test_touches_alone_are_the_same_and_the_rest_is_null(tmp_path, blocks, buffered):
+    chance = random.Random(7)
+    trace = tmp_path / "trace"
+    trace.write_text("time_ms,op,offset_sectors,sectors\n" + "".join(
+        f"{n},{chance.choice(['read', 'write', 'write', 'write-zeroes', 'discard'])},"
+        f"{chance.randrange(1 << 16)},{chance.randrange(1, 300)}\n" for n in range(400)))
+    options = (trace, "--size", "1G", *blocks, *buffered)
+    rest = ("rmin", "distinct_blocks", "modes", "recommendation", "pad_left", "coalesce_left")
+    assert plan(*options, "--touches-only") == without(plan(*options), *rest)
+
+
+def test_touches_alone_are_printed_without_what_they_do_not_tell(tmp_path):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors\nwrite,1,1\n")
+    every, touches = (alignctl("plan", trace, *option).stdout for option in ((), ("--touches-only",)))
+    for word in ("distinct blocks", "block reads", "TOUCHES-LEFT", "recommended"):
+        assert word in every and word not in touches
+    assert "expected     1 partial touches\n" in touches and "If the start moved on" in touches
+
+
 def crc32c(data):
     crc = 0xffffffff
     for byte in data:
