@@ -3,7 +3,7 @@
 
     python -m lab.proof.memory_model [--herd PROGRAM] [--series 6.12]
 
-Each test of kmod/tests/memory-model says its verdict, "Result: Never", and must have it; without any one of its barriers the
+Each test of kmod/tests/litmus says its verdict, "Result: Never", and must have it; without any one of its barriers the
 outcome must be possible ("Sometimes"), or that barrier is not needed. Exit status: 0 all of that is so, 1 not, 2 it could not
 be judged.
 """
@@ -25,7 +25,7 @@ from rich.table import Table
 from ..linux import kernels
 from ..paths import REPO, fail
 
-TESTS = REPO / "kmod" / "tests" / "memory-model"
+TESTS = REPO / "kmod" / "tests" / "litmus"
 BARRIER = re.compile(r"^\tsmp_\w+\(\);\n", re.MULTILINE)
 RESULT = re.compile(r"^ \* Result: (\w+)$", re.MULTILINE)
 OBSERVED = re.compile(r"^Observation \S+ (\w+) ", re.MULTILINE)
