@@ -7,6 +7,7 @@ what does not begin there, so that each request that succeeds was whole below.
 import itertools
 import json
 import random
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from lab.plugins.extent import only_all
 from rig.bad_blocks import faulty
 from rig.control import Refused
 from rig.direct import RWF_DSYNC, RWF_NOWAIT, SECTOR, Buffer, Disk, Later, Together, check, pattern
-from rig.dm import Align, queue, run
+from rig.dm import Align, block_name, queue, run
 from rig.filesystem import mounted
 from rig.one_by_one import play
 from rig.oracle import Oracle
@@ -353,6 +354,17 @@ def test_what_is_refused_says_why(rig, options, why):
     with rig.scsi_debug(sector_size=4096) as path, rig.log() as log, pytest.raises(Refused), Align(path, **options):
         pass
     assert why in log.text
+
+
+def test_a_block_that_no_request_takes_is_refused_where_the_target_has_only_a_part_of_it(rig):
+    with rig.scsi_debug(sector_size=4096, physblk_exp=2) as path:
+        Path("/sys/block", block_name(path), "queue/max_sectors_kb").write_text("8\n")
+        with rig.log() as log, pytest.raises(Refused), smaller(path, "pad", start=40, length=16):
+            pass
+        assert "a block exceeds the device's max_sectors" in log.text
+        # As large as the device's logical block, it is taken.
+        with smaller(path, "pad", start=40, length=16, physical_block_size=4096, alignment_offset=0):
+            pass
 
 
 def test_mode_report_is_refused_by_message_and_a_device_of_512_is_as_without_the_argument(rig):

@@ -32,7 +32,7 @@ struct drive_count {
  * struct drive_orders - what a scene asks of the drive
  * @seen: room for DRIVE_SEEN requests, which drive_seen() returns; NULL: none are kept
  * @waits: operations, as bits, whose requests stay in the drive, not done
- * @waits_from: those from this sector on
+ * @waits_from: first sector of requests that stay; others are done
  * @fails: operations, as bits, that fail in @first and the @nr sectors from there
  */
 struct drive_orders {

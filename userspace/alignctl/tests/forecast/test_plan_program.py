@@ -270,7 +270,7 @@ def test_blocks_and_figures_of_a_workload_are_as_asked_for(arguments, touches, b
 
 
 def without(document, *members):
-    """The document, in which these members, of whatever is in it, are null."""
+    """Return the document with null for each of these members, at any depth."""
     if isinstance(document, list):
         return [without(each, *members) for each in document]
     if not isinstance(document, dict):
