@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
 #include <string.h>
 
 #include "base/decimal.h"
@@ -192,22 +193,32 @@ static bool take_flags(const char *field, struct trace_request *request)
 	}
 }
 
+/* Compare without regard to case; the first letter shows nearly all that differ. */
+static bool is_word(const char *field, const char *word)
+{
+	return tolower((unsigned char)*field) == *word &&
+	       !strcasecmp(field, word);
+}
+
+/* Read an operation: a word, or letters, in any case. */
 static bool take_op(const char *field, struct trace_request *request)
 {
+	static const struct {
+		const char *word;
+		enum trace_op op;
+	} words[] = {
+		{ "write", TRACE_WRITE }, { "read", TRACE_READ },
+		{ "flush", TRACE_FLUSH }, { "discard", TRACE_DISCARD },
+		{ "trim", TRACE_DISCARD }, { "unmap", TRACE_DISCARD },
+		{ "write-zeroes", TRACE_WRITE_ZEROES },
+	};
 	size_t i;
 
-	for (i = 0; i < TRACE_NR_OPS; i++) {
-		/* the first letter of nearly all that are another one differs */
-		if ((*field | ' ') != *trace_op_names[i] ||
-		    strcasecmp(field, trace_op_names[i]))
-			continue;
-		request->op = i;
-		return true;
-	}
-	if (!strcasecmp(field, "trim") || !strcasecmp(field, "unmap")) {
-		request->op = TRACE_DISCARD;
-		return true;
-	}
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (is_word(field, words[i].word)) {
+			request->op = words[i].op;
+			return true;
+		}
 	return trace_letters_take(&field, request) != LETTERS_INVALID && !*field;
 }
 
