@@ -136,41 +136,100 @@ char *trace_field_take(char **rest, char separator)
 	return field;
 }
 
-static bool take_number(const char *field, uint64_t max, uint64_t *number)
-{
-	return decimal_read(&field, max, number) && !*field;
-}
-
-static bool take_sectors(const char *field, uint64_t *bytes)
-{
-	if (!take_number(field, UINT64_MAX >> ALIGN_SECTOR_SHIFT, bytes))
-		return false;
-	*bytes <<= ALIGN_SECTOR_SHIFT;
-	return true;
-}
-
-/*
- * Read a time in a unit of @unit nanoseconds, with up to @digits digits after
- * the point, the last of which are nanoseconds.
+/**
+ * struct number - what a field of a column of numbers must be
+ * @max: the largest whole number, whose @unit fits into 64 bits; of times, with a
+ *	part of another one
+ * @unit: what 1 is in nanoseconds, bytes or processes
+ * @digits: limit of digits after the point, the last of which are nanoseconds
+ * @demand: the same in words
  */
-static bool take_time(const char *field, uint64_t unit, int digits,
-		      uint64_t *ns)
+struct number {
+	uint64_t max;
+	uint64_t unit;
+	int digits;
+	const char *demand;
+};
+
+#define TIME(unit, digits, demand) \
+	{ UINT64_MAX / (unit) - 1, unit, digits, demand }
+#define WHOLE(unit, demand)	{ UINT64_MAX / (unit), unit, 0, demand }
+
+static const struct number numbers[COLUMN_IGNORED] = {
+	[COLUMN_TIME_NS] = TIME(1, 0, "must be a number of nanoseconds"),
+	[COLUMN_TIME_US] = TIME(NS_PER_US, 3, "must be microseconds, with up to three digits after the point"),
+	[COLUMN_TIME_MS] = TIME(NS_PER_MS, 6, "must be milliseconds, with up to six digits after the point"),
+	[COLUMN_TIME_S] = TIME(NS_PER_S, 9, "must be seconds, with up to nine digits after the point"),
+	[COLUMN_FILETIME] = WHOLE(NS_PER_FILETIME, "must be a number of 100 nanoseconds since 1601"),
+	[COLUMN_OFFSET] = WHOLE(1, "must be a number of bytes"),
+	[COLUMN_OFFSET_SECTORS] = WHOLE(ALIGN_SECTOR_SIZE, "must be a number of 512-byte sectors"),
+	[COLUMN_BYTES] = WHOLE(1, "must be a number of bytes"),
+	[COLUMN_SECTORS] = WHOLE(ALIGN_SECTOR_SIZE, "must be a number of 512-byte sectors"),
+	[COLUMN_PID] = { UINT32_MAX, 1, 0, "must be a process number" },
+};
+
+/* Read a number at *@at and advance *@at past it. Return: false: there is none. */
+static inline bool read_number(const char **at, const struct number *number,
+			uint64_t *value)
 {
 	uint64_t whole, part = 0;
 	const char *start;
 
-	if (!decimal_read(&field, UINT64_MAX / unit - 1, &whole))
+	if (!decimal_read(at, number->max, &whole))
 		return false;
-	if (*field == '.') {
-		start = ++field;
-		if (!decimal_read(&field, unit - 1, &part) ||
-		    field - start > digits)
+	if (number->digits && **at == '.') {
+		start = ++*at;
+		if (!decimal_read(at, number->unit - 1, &part) ||
+		    *at - start > number->digits)
 			return false;
-		for (; field - start < digits; start--)
+		for (; *at - start < number->digits; start--)
 			part *= 10;
 	}
-	*ns = whole * unit + part;
-	return !*field;
+	*value = whole * number->unit + part;
+	return true;
+}
+
+/* Set what a number says of a request. */
+static void set_number(struct trace_request *request, enum trace_column column,
+		       uint64_t value)
+{
+	if (column <= COLUMN_FILETIME)
+		request->time_ns = value;
+	else if (column == COLUMN_PID)
+		request->pid = (uint32_t)value;
+	else if (column <= COLUMN_OFFSET_SECTORS)
+		request->offset = value;
+	else
+		request->bytes = value;
+}
+
+bool trace_number_take(char **rest, char separator, enum trace_column column,
+		       struct trace_request *request)
+{
+	const char *at = *rest;
+	uint64_t value;
+
+	if (!read_number(&at, &numbers[column], &value))
+		return false;
+	if (*at && *at != separator)
+		return false;
+	set_number(request, column, value);
+	*rest = *at ? (char *)at + 1 : NULL;
+	return true;
+}
+
+/* As trace_column_take(), of a column of numbers. */
+static const char *take_number(struct trace_request *request,
+			       enum trace_column column, const char *field)
+{
+	uint64_t value;
+
+	if (column == COLUMN_PID && !*field)
+		return NULL;
+	if (!read_number(&field, &numbers[column], &value) || *field)
+		return numbers[column].demand;
+	set_number(request, column, value);
+	return NULL;
 }
 
 /* Read flags: "", or words joined by "+". */
@@ -263,59 +322,22 @@ static const char *take_any_op(const char *field, enum trace_column column,
 const char *trace_column_take(struct trace_request *request,
 			      enum trace_column column, const char *field)
 {
-	uint64_t number;
-
 	switch (column) {
-	case COLUMN_TIME_NS:
-		return take_time(field, 1, 0, &request->time_ns) ? NULL :
-		       "must be a number of nanoseconds";
-	case COLUMN_TIME_US:
-		return take_time(field, NS_PER_US, 3, &request->time_ns) ?
-		       NULL : "must be microseconds, with up to three digits after the point";
-	case COLUMN_TIME_MS:
-		return take_time(field, NS_PER_MS, 6, &request->time_ns) ?
-		       NULL : "must be milliseconds, with up to six digits after the point";
-	case COLUMN_TIME_S:
-		return take_time(field, NS_PER_S, 9, &request->time_ns) ?
-		       NULL : "must be seconds, with up to nine digits after the point";
-	case COLUMN_FILETIME:
-		if (!take_number(field, UINT64_MAX / NS_PER_FILETIME,
-				 &request->time_ns))
-			return "must be a number of 100 nanoseconds since 1601";
-		request->time_ns *= NS_PER_FILETIME;
-		return NULL;
 	case COLUMN_OP:
 	case COLUMN_OP_1W:
 	case COLUMN_OP_1R:
 		return take_any_op(field, column, request);
-	case COLUMN_OFFSET:
-		return take_number(field, UINT64_MAX, &request->offset) ?
-		       NULL : "must be a number of bytes";
-	case COLUMN_OFFSET_SECTORS:
-		return take_sectors(field, &request->offset) ?
-		       NULL : "must be a number of 512-byte sectors";
-	case COLUMN_BYTES:
-		return take_number(field, UINT64_MAX, &request->bytes) ?
-		       NULL : "must be a number of bytes";
-	case COLUMN_SECTORS:
-		return take_sectors(field, &request->bytes) ?
-		       NULL : "must be a number of 512-byte sectors";
 	case COLUMN_FLAGS:
 		return take_flags(field, request) ?
 		       NULL : "must be empty, preflush, fua or preflush+fua";
-	case COLUMN_PID:
-		if (!*field)
-			return NULL;
-		if (!take_number(field, UINT32_MAX, &number))
-			return "must be a process number";
-		request->pid = (uint32_t)number;
-		return NULL;
 	case COLUMN_COMM:
 		trace_set_comm(request, field);
-		return NULL;
+		break;
 	case COLUMN_FILE:
 	case COLUMN_IGNORED:
 		break;
+	default:
+		return take_number(request, column, field);
 	}
 	return NULL;
 }

@@ -65,6 +65,22 @@ char *trace_columns_fault(const struct trace_columns *columns, bool parts);
  */
 char *trace_field_take(char **rest, char separator);
 
+/* Check for a column of numbers. */
+static inline bool trace_column_is_number(enum trace_column column)
+{
+	return column <= COLUMN_FILETIME || column == COLUMN_PID ||
+	       (column >= COLUMN_OFFSET && column <= COLUMN_SECTORS);
+}
+
+/*
+ * Take the first field off *@rest if it is a number and nothing else, not even a
+ * blank, and set what it says of a request: trace_field_take() and
+ * trace_column_take() in one step, of a column of numbers. Return: false: it is
+ * not; *@rest is as it was.
+ */
+bool trace_number_take(char **rest, char separator, enum trace_column column,
+		       struct trace_request *request);
+
 /*
  * Set what a field says of a request; an operation that is missing sets @op to
  * TRACE_NR_OPS. COLUMN_FILE sets nothing. Return: NULL, or what the field must

@@ -113,6 +113,9 @@ static enum trace_next take_row(struct trace *trace, char *rest,
 		if (!rest)
 			return trace_refuse(trace, "has %" PRIu32 " of %" PRIu32 " columns",
 					    i, columns->nr);
+		if (trace_column_is_number(column) &&
+		    trace_number_take(&rest, ',', column, request))
+			continue;
 		field = trace_field_take(&rest, ',');
 		if (!field)
 			return trace_refuse(trace, "%s: quotes must be closed and followed by a comma",

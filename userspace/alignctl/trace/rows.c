@@ -127,6 +127,11 @@ static bool cut(char *line, char separator, struct fields *fields)
 	return true;
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -161,25 +166,13 @@ static void join(struct fields *fields, uint32_t at)
 		field[i] = field[i + extra];
 }
 
-/* Add a part to the name of a disk. */
-static bool add_part(char *name, char joint, const char *part)
-{
-	size_t length = strlen(name), more = strlen(part);
-
-	if (length + 1 + more > TRACE_MAX_NAME)
-		return false;
-	if (length)
-		name[length++] = joint;
-	memcpy(name + length, part, more + 1);
-	return true;
-}
-
 /**
  * struct reading - a line that is read
  * @request: the request
  * @disk: name of its disk
+ * @disk_bytes: length of @disk
  * @heading: the offset is no number
- * @nr: number of fields
+ * @nr: number of fields; of a line that read_plain() reads, of the known columns
  * @column: the column that is wrong
  * @field: its field
  * @reason: why it is wrong
@@ -187,6 +180,7 @@ static bool add_part(char *name, char joint, const char *part)
 struct reading {
 	struct trace_request request;
 	char disk[TRACE_MAX_NAME + 1];
+	size_t disk_bytes;
 	bool heading;
 	uint32_t nr;
 	enum trace_column column;
@@ -216,6 +210,91 @@ static bool is_offset(enum trace_column column)
 	return column == COLUMN_OFFSET || column == COLUMN_OFFSET_SECTORS;
 }
 
+/* Begin to read a line. */
+static void clear(struct reading *reading)
+{
+	reading->request = (struct trace_request) { 0 };
+	reading->disk[0] = '\0';
+	reading->disk_bytes = 0;
+	reading->heading = false;
+	reading->nr = 0;
+	reading->column = COLUMN_IGNORED;
+	reading->field = "";
+	reading->reason = NULL;
+}
+
+/* Add a part to the name of the disk. */
+static bool add_part(struct reading *reading, char joint, const char *part,
+		     size_t bytes)
+{
+	if (reading->disk_bytes + 1 + bytes > TRACE_MAX_NAME)
+		return false;
+	if (reading->disk_bytes)
+		reading->disk[reading->disk_bytes++] = joint;
+	memcpy(&reading->disk[reading->disk_bytes], part, bytes);
+	reading->disk_bytes += bytes;
+	reading->disk[reading->disk_bytes] = '\0';
+	return true;
+}
+
+/*
+ * Take the first field off *@rest, of a column of words, if it is plain: not
+ * empty, without quotes and without blanks around. Return: false: it is not, or it
+ * is wrong. The line stays as it is.
+ */
+static bool take_plain_word(const struct layout *layout,
+			    enum trace_column column, char **rest,
+			    struct reading *reading)
+{
+	char *field = *rest, *end = strchrnul(field, layout->separator);
+	char separator = *end;
+	bool taken;
+
+	if (end == field || *field == '"' || is_blank(*field) ||
+	    is_blank(end[-1]))
+		return false;
+	*rest = separator ? end + 1 : NULL;
+	if (column == COLUMN_IGNORED)
+		return true;
+	if (column == COLUMN_FILE)
+		return add_part(reading, layout->joint, field,
+				(size_t)(end - field));
+	*end = '\0';
+	taken = !trace_column_take(&reading->request, column, field);
+	*end = separator;
+	return taken;
+}
+
+/*
+ * Read a line in one pass, if all of its fields are plain. Return: false: they are
+ * not, or the line is wrong; it stays as it is.
+ */
+static bool read_plain(const struct layout *layout, char *line,
+		       struct reading *reading)
+{
+	const struct trace_columns *columns = &layout->columns;
+	char *rest = line;
+	uint32_t i;
+
+	/* any number of blanks may separate fields */
+	if (layout->separator == ' ')
+		return false;
+	for (i = 0; i < columns->nr; i++) {
+		enum trace_column column = columns->column[i];
+
+		if (!rest)
+			return false;
+		if (trace_column_is_number(column) ?
+		    !trace_number_take(&rest, layout->separator, column,
+				       &reading->request) :
+		    !take_plain_word(layout, column, &rest, reading))
+			return false;
+	}
+	reading->nr = columns->nr;
+	/* quotes have to be valid in further fields, too */
+	return !rest || !strchr(rest, '"');
+}
+
 static enum row read_row(const struct layout *layout, char *line,
 			 struct reading *reading)
 {
@@ -223,12 +302,10 @@ static enum row read_row(const struct layout *layout, char *line,
 	struct fields fields;
 	uint32_t i;
 
-	reading->request = (struct trace_request) { 0 };
-	reading->disk[0] = '\0';
-	reading->heading = false;
-	reading->nr = 0;
-	reading->column = COLUMN_IGNORED;
-	reading->field = "";
+	clear(reading);
+	if (read_plain(layout, line, reading))
+		return ROW_REQUEST;
+	clear(reading);
 	if (!cut(line, layout->separator, &fields)) {
 		reading->reason = "quotes must be closed and followed by a comma";
 		return ROW_INVALID;
@@ -248,7 +325,8 @@ static enum row read_row(const struct layout *layout, char *line,
 						    reading->column,
 						    reading->field);
 		if (!reading->reason && reading->column == COLUMN_FILE &&
-		    !add_part(reading->disk, layout->joint, reading->field))
+		    !add_part(reading, layout->joint, reading->field,
+			      strlen(reading->field)))
 			reading->reason = "too long for the name of a disk";
 		/* of an operation that is missing, the rest may be missing, too */
 		if (reading->reason && reading->request.op == TRACE_NR_OPS &&
@@ -263,7 +341,8 @@ static enum row read_row(const struct layout *layout, char *line,
 /* Check for a line that says nothing: blank, or a comment. */
 static bool is_idle(const char *line)
 {
-	line += strspn(line, " \t");
+	while (is_blank(*line))
+		line++;
 	return !*line || *line == '#';
 }
 

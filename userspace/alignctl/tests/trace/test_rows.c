@@ -213,6 +213,12 @@ static void refusals(void)
 		  "line 1: offset \"x\": must be a number of bytes" },
 		{ TRACE_READABLE_ALIBABA, "1,W,\"0,512,5\n",
 		  "line 1: quotes must be closed and followed by a comma" },
+		{ TRACE_READABLE_ALIBABA, "1,W,0,512,5\n1,W,0,512,5,a,\"b\n",
+		  "line 2: quotes must be closed and followed by a comma" },
+		{ TRACE_READABLE_ALIBABA, "1,W,0,512.0,5\n",
+		  "line 1: bytes \"512.0\": must be a number of bytes" },
+		{ TRACE_READABLE_ALIBABA, "1,W,0,512,5.0001\n",
+		  "line 1: time_us \"5.0001\": must be microseconds, with up to three digits after the point" },
 		{ TRACE_READABLE_ALIBABA,
 		  "1,W,9223372036854775807,512,5\n",
 		  "line 1: ends beyond byte 9223372036854775807, the last of any file" },
@@ -239,6 +245,40 @@ static void refusals(void)
 
 		trace_expect_refused_as(trace_text("t", rows[i].text), &choice,
 					rows[i].message);
+	}
+	trace_folder_close();
+}
+
+/* Lines that say the same, some of which are read in one pass and some not. */
+static void spellings(void)
+{
+	static const char *const all[] = {
+		"1500.5,cp,9,write,512,1024,a,b", "1500.5,cp,9,W,512,1024,a,b,",
+		"1500.5,cp,9,WRITE,512,1024,a,b,c,d e, f", "1500.50,cp,9,wrItE,512,1024,a,b",
+		"1500.5,cp,9,write,512,1024,a,b,\"c,d\"",
+		" 1500.5,cp,9,write,512,1024,a,b", "1500.5 ,cp,9,write,512,1024,a,b",
+		"1500.5,cp\t,9,write,512,1024,a,b", "1500.5, cp,9,write,512,1024,a,b",
+		"1500.5,cp,9,write,512,1024,a,b ", "1500.5,\"cp\",9,write,512,1024,a,b",
+		"1500.5,cp,9,write,\"512\",1024,a,b", "1500.5,cp,9,write,512,1024,\"a\", b ",
+	};
+	const struct trace_choice choice = {
+		.from = TRACE_NR_READABLE,
+		.columns = "time_us,comm,pid,op,offset,bytes,disk,disk",
+	};
+	size_t i;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		CLEANUP_FREE char *text =
+			message_format("1500,x,0,R,0,512,a,b\n%s\n", all[i]);
+		struct trace_request r[2] = { 0 };
+
+		CHECK(trace_drain_as(trace_text("t", text), &choice, r, 2) == 2,
+		      "%s", all[i]);
+		CHECK(r[1].time_ns == 500 && r[1].op == TRACE_WRITE &&
+		      r[1].offset == 512 && r[1].bytes == 1024 &&
+		      r[1].pid == 9 && !strcmp(r[1].comm, "cp") && !r[1].file,
+		      "%s", all[i]);
 	}
 	trace_folder_close();
 }
@@ -488,6 +528,7 @@ const struct tap_test trace_rows_tests[] = {
 	{ "published traces are read as the format that is named", known_by_name },
 	{ "a table that shows no format is read as the one that is named", only_by_name },
 	{ "what is wrong in a table is named with its line", refusals },
+	{ "a line means the same with blanks, quotes and more fields as without", spellings },
 	{ "a table of any columns is read as --columns says", columns },
 	{ "a table is read as programs print it, or refused by its fields", columns_of_programs },
 	{ "columns that leave a doubt are refused", columns_refused },
