@@ -266,20 +266,21 @@ static struct said forecast(const struct traced *traced, bool timed)
 	/* As the target has it: sectors of the device below. */
 	align_geometry_init(&g, plan->physical, ALIGN_SECTOR_SIZE, plan->offset,
 			    plan->start, plan->sectors);
-	fixing = fixing_new(&g, plan->mode == 2, plan->max_blocks);
+	fixing = fixing_new(&g, timed, plan->max_blocks);
 	coverage = coverage_new(&g, 64);
 	for (i = 0; i < plan->nr_ops; i++) {
 		const struct world_op *op = &plan->op[i];
 		struct trace_request request = request_of(op, traced->ns[i]);
 		uint64_t first = plan->start + op->first;
 
-		fixing_request(fixing, timed, &request, first, first + op->nr);
+		fixing_request(&fixing, 1, &request, first, first + op->nr);
 		if (request.op == TRACE_WRITE ||
 		    request.op == TRACE_WRITE_ZEROES)
 			coverage_add(coverage, first, first + op->nr);
 	}
 	fixing_flush(fixing);
-	said.fixing = *fixing_figures(fixing);
+	said.fixing = fixing_figures(fixing, plan->mode == 2 ? FIXING_COALESCE :
+							       FIXING_PAD);
 	if (coverage_end_pass(coverage, &said.distinct, &said.rmin))
 		said.rmin = 0;
 	coverage_free(coverage);

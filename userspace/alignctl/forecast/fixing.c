@@ -5,53 +5,91 @@
 
 #include "base/bits.h"
 #include "base/message.h"
-#include "base/mix.h"
 #include "base/units.h"
 #include "decide.h"
 #include "forecast/fixing.h"
 
 #define WORD_BITS	64U
-/* Neighbouring blocks whose buckets are neighbours, too. */
-#define GROUP_SHIFT	6U
 #define HOLD_NS		(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)
 #define CACHED_NS	(ALIGN_CACHED_MS * NS_PER_MS)
 
+/* 2^64 by the golden ratio: spreads neighbouring numbers over the high bits. */
+#define SPREAD		0x9e3779b97f4a7c15ULL
+
 /**
- * struct block - a block that the target has cached, or holds touches of
- * @number: number of the block
- * @held: number of held touches; 0: the block is cached only
- * @valid: the content of the rest is cached
+ * struct stay - a block in one of the modes
  * @since_ns: time of the first held touch, or of the last write of the block
- * @age: link in fixing.held or fixing.cached
- * @same: link in the bucket, or in fixing.spare
- * @kept: bitmap of the sectors that held touches have changed; only if
- *	fixing.holds
+ * @age: link in fixing.held, or in memory.cached
+ */
+struct stay {
+	uint64_t since_ns;
+	TAILQ_ENTRY(block) age;
+};
+
+/**
+ * struct block - a block that the target has in memory in some mode
+ * @number: number of the block
+ * @same: link in the bucket
+ * @spare: link in fixing.spare
+ * @modes: a bit for each mode in which the target has the block in memory
+ * @in: the block in these modes
+ * @held: number of touches that mode coalesce holds; 0: it is cached only
+ * @valid: the content of the rest was cached when the first touch was held
+ * @first: first sector of the only held touch
+ * @end: sector behind it
+ * @kept: bitmap of the sectors that held touches have changed, if there are
+ *	several
  */
 struct block {
 	uint64_t number;
-	uint64_t held;
-	bool valid;
-	uint64_t since_ns;
-	TAILQ_ENTRY(block) age;
 	LIST_ENTRY(block) same;
+	SLIST_ENTRY(block) spare;
+	uint32_t modes;
+	bool valid;
+	struct stay in[FIXING_NR_MODES];
+	uint64_t held;
+	uint32_t first;
+	uint32_t end;
 	uint64_t kept[];
 };
 
 TAILQ_HEAD(block_age, block);
 LIST_HEAD(block_bucket, block);
+SLIST_HEAD(block_spare, block);
 
 /**
- * struct fixing - a model of the target
- * @g: geometry of the target
- * @holds: mode coalesce; else pad
- * @now_ns: time set by fixing_time()
- * @max: limit of blocks
+ * struct memory - the blocks in memory in one of the modes
  * @nr: number of blocks
- * @nr_held: number of blocks with held touches
- * @pressed: too many are, and are written
+ * @cached: those without held touches, oldest first
+ * @host: number of blocks read
+ * @evicted: there were too many blocks
+ */
+struct memory {
+	uint32_t nr;
+	struct block_age cached;
+	uint64_t host;
+	bool evicted;
+};
+
+/**
+ * struct fixing - a model of the target in both modes
+ * @g: geometry of the target
+ * @timed: requests come at their times
+ * @now_ns: time of the last request; 0 if not @timed
+ * @went_back: time went back, as it does at the end of a page cache
+ * @max: limit of blocks in a mode
+ * @in: each mode
+ * @expected: number of touches of writes and write-zeroes
+ * @expected_zeroes: number of touches of write-zeroes
+ * @drive: number of touches of edge blocks
+ * @resolved: number of touches that mode coalesce has resolved, by a read or
+ *	without; mode pad resolves each at once
+ * @written: number of blocks written in mode coalesce; in mode pad, each touch
+ *	writes one
+ * @nr_held: number of blocks with held touches, in mode coalesce
+ * @crowded: too many were
  * @held: blocks with held touches, oldest first
- * @cached: the other blocks, oldest first
- * @room: memory of @max blocks, of which the first @nr_used were ever used: the
+ * @room: memory for all blocks, of which the first @nr_used were ever used: the
  *	rest costs none
  * @block_bytes: size of a block in @room
  * @nr_used: number of blocks in @room that are or were in use
@@ -60,28 +98,31 @@ LIST_HEAD(block_bucket, block);
  * @whole: last word of the bitmap of a block that lacks nothing; the others are
  *	all ones
  * @bucket: hash table of all blocks, by number
- * @nr_buckets: number of buckets, a power of two
- * @figures: figures so far; held touches count as expected only
+ * @bucket_shift: 64 less log2 of the number of buckets
  */
 struct fixing {
 	struct align_geometry g;
-	bool holds;
+	bool timed;
 	uint64_t now_ns;
+	bool went_back;
 	uint32_t max;
-	uint32_t nr;
+	struct memory in[FIXING_NR_MODES];
+	uint64_t expected;
+	uint64_t expected_zeroes;
+	uint64_t drive;
+	uint64_t resolved;
+	uint64_t written;
 	uint32_t nr_held;
-	bool pressed;
+	bool crowded;
 	struct block_age held;
-	struct block_age cached;
 	void *room;
 	size_t block_bytes;
 	uint32_t nr_used;
-	struct block_bucket spare;
+	struct block_spare spare;
 	uint32_t kept_words;
 	uint64_t whole;
 	struct block_bucket *bucket;
-	uint32_t nr_buckets;
-	struct fixing_figures figures;
+	uint32_t bucket_shift;
 };
 
 uint32_t fixing_max_blocks(const struct align_geometry *g)
@@ -89,52 +130,43 @@ uint32_t fixing_max_blocks(const struct align_geometry *g)
 	return ALIGN_DEFAULT_MEMORY / g->physical;
 }
 
-struct fixing *fixing_new(const struct align_geometry *g, bool holds,
+static uint64_t nr_buckets(const struct fixing *f)
+{
+	return (uint64_t)1 << (64 - f->bucket_shift);
+}
+
+struct fixing *fixing_new(const struct align_geometry *g, bool timed,
 			  uint32_t max_blocks)
 {
 	struct fixing *f = memory_or_exit(calloc(1, sizeof(*f)));
 	uint32_t sectors = align_block_sectors(g);
+	/* a mode may have what the other one has not, and one block more enters */
+	size_t most = 2 * (size_t)max_blocks + 1;
 
 	f->g = *g;
-	f->holds = holds;
+	f->timed = timed;
 	f->max = max_blocks;
-	if (holds) {
-		f->kept_words = (sectors + WORD_BITS - 1) / WORD_BITS;
-		f->whole = bits_between(0, sectors < WORD_BITS ? sectors :
-							     WORD_BITS);
-	}
+	f->kept_words = (sectors + WORD_BITS - 1) / WORD_BITS;
+	f->whole = bits_between(0, sectors < WORD_BITS ? sectors : WORD_BITS);
 	f->block_bytes = sizeof(struct block) +
 			 f->kept_words * sizeof(uint64_t);
-	f->room = memory_or_exit(calloc(f->max, f->block_bytes));
-	for (f->nr_buckets = 1; f->nr_buckets < f->max; f->nr_buckets *= 2)
-		;
-	f->bucket = memory_or_exit(calloc(f->nr_buckets, sizeof(*f->bucket)));
+	f->room = memory_or_exit(calloc(most, f->block_bytes));
+	f->bucket_shift = 64 - align_log2(2 * most);
+	f->bucket = memory_or_exit(calloc(nr_buckets(f), sizeof(*f->bucket)));
 	TAILQ_INIT(&f->held);
-	TAILQ_INIT(&f->cached);
+	TAILQ_INIT(&f->in[FIXING_PAD].cached);
+	TAILQ_INIT(&f->in[FIXING_COALESCE].cached);
 	return f;
 }
 
-static void evict(struct fixing *f, struct block *block)
+static inline struct block_bucket *bucket_of(const struct fixing *f,
+					     uint64_t number)
 {
-	TAILQ_REMOVE(&f->cached, block, age);
-	LIST_REMOVE(block, same);
-	LIST_INSERT_HEAD(&f->spare, block, same);
-	f->nr--;
+	return &f->bucket[number * SPREAD >> f->bucket_shift];
 }
 
-/* Return the bucket of the first block of a group; the others' follow it. */
-static uint32_t group_bucket(uint64_t number)
-{
-	return (uint32_t)mix64(number >> GROUP_SHIFT);
-}
-
-static struct block_bucket *bucket_of(const struct fixing *f, uint64_t number)
-{
-	return &f->bucket[(group_bucket(number) + number) &
-			  (f->nr_buckets - 1)];
-}
-
-static struct block *find_in(const struct block_bucket *bucket, uint64_t number)
+static inline struct block *find_in(const struct block_bucket *bucket,
+				    uint64_t number)
 {
 	struct block *block;
 
@@ -144,104 +176,111 @@ static struct block *find_in(const struct block_bucket *bucket, uint64_t number)
 	return NULL;
 }
 
-static struct block *find(const struct fixing *f, uint64_t number)
+static inline struct block *find(const struct fixing *f, uint64_t number)
 {
 	return find_in(bucket_of(f, number), number);
 }
 
-/* Forget which sectors held touches have changed. */
-static void clear_kept(const struct fixing *f, struct block *block)
-{
-	/* nearly all blocks of drives have one word */
-	if (f->kept_words)
-		block->kept[0] = 0;
-	if (f->kept_words > 1)
-		memset(block->kept, 0, f->kept_words * sizeof(*block->kept));
-}
-
-/* Allocate a block, all zeroes; there is room for one. */
-static struct block *new_block(struct fixing *f)
-{
-	struct block *block = LIST_FIRST(&f->spare);
-
-	if (!block)
-		return f->room + f->block_bytes * f->nr_used++;
-	LIST_REMOVE(block, same);
-	block->held = 0;
-	block->valid = false;
-	block->since_ns = 0;
-	clear_kept(f, block);
-	return block;
-}
-
-/* Find a block, or add one without content; evict the oldest one for room. */
-static struct block *get(struct fixing *f, uint64_t number)
+/* Find a block, or add one that no mode has in memory yet. */
+static __always_inline struct block *get(struct fixing *f, uint64_t number)
 {
 	struct block_bucket *bucket = bucket_of(f, number);
 	struct block *block = find_in(bucket, number);
 
 	if (block)
 		return block;
-	/* some block is not held, see hold_less() */
-	if (f->nr == f->max) {
-		f->figures.evicted = true;
-		evict(f, TAILQ_FIRST(&f->cached));
-	}
-	block = new_block(f);
+	block = SLIST_FIRST(&f->spare);
+	if (block)
+		SLIST_REMOVE_HEAD(&f->spare, spare);
+	else
+		block = f->room + f->block_bytes * f->nr_used++;
 	block->number = number;
 	LIST_INSERT_HEAD(bucket, block, same);
-	TAILQ_INSERT_TAIL(&f->cached, block, age);
-	f->nr++;
 	return block;
 }
 
-/* Put a block that is on no list behind the cached ones that are older. */
-static void insert_cached(struct fixing *f, struct block *block)
+/* Tell whether the target has a block in memory in a mode. */
+static bool is_in(const struct block *block, enum fixing_mode mode)
 {
-	struct block *older;
-
-	TAILQ_FOREACH_REVERSE(older, &f->cached, block_age, age) {
-		if (older->since_ns <= block->since_ns) {
-			TAILQ_INSERT_AFTER(&f->cached, older, block, age);
-			return;
-		}
-	}
-	TAILQ_INSERT_HEAD(&f->cached, block, age);
+	return block->modes & 1U << mode;
 }
 
-/* Book a block that is written, which resolves @touches; @read: its rest is read first. */
-static void book(struct fixing *f, uint64_t touches, bool read)
+/* Remove a block, which is on no list of a mode, from the memory in that mode. */
+static inline void leave(struct fixing *f, enum fixing_mode mode,
+			 struct block *block)
 {
-	f->figures.host += read;
-	f->figures.avoided += touches - read;
-	f->figures.written++;
-}
-
-/* Note the sectors of a touch. */
-static void keep(struct block *block, const struct align_part *part)
-{
-	uint32_t at = part->first, end = part->first + part->count;
-
-	if (end <= WORD_BITS) {
-		block->kept[0] |= bits_between(at, end);
+	f->in[mode].nr--;
+	block->modes &= ~(1U << mode);
+	if (block->modes)
 		return;
+	LIST_REMOVE(block, same);
+	SLIST_INSERT_HEAD(&f->spare, block, spare);
+}
+
+static inline void evict(struct fixing *f, enum fixing_mode mode,
+			 struct block *block)
+{
+	TAILQ_REMOVE(&f->in[mode].cached, block, in[mode].age);
+	leave(f, mode, block);
+}
+
+/* Take a block into memory in a mode; evict the oldest one for room. */
+static inline void enter(struct fixing *f, enum fixing_mode mode,
+			 struct block *block)
+{
+	struct memory *memory = &f->in[mode];
+
+	/* some block is not held, see hold_less() */
+	if (memory->nr == f->max) {
+		memory->evicted = true;
+		evict(f, mode, TAILQ_FIRST(&memory->cached));
 	}
+	memory->nr++;
+	block->modes |= 1U << mode;
+}
+
+/*
+ * Book a block that mode coalesce writes, which resolves @touches; @read: its rest is
+ * read first.
+ */
+static inline void book(struct fixing *f, uint64_t touches, bool read)
+{
+	if (read)
+		f->in[FIXING_COALESCE].host++;
+	f->resolved += touches;
+	f->written++;
+}
+
+/* Note some sectors in a bitmap. */
+static void set_bits(uint64_t *word, uint32_t at, uint32_t end)
+{
 	while (at < end) {
 		uint32_t bit = at % WORD_BITS;
 		uint32_t last = end - at < WORD_BITS - bit ? bit + end - at :
 							     WORD_BITS;
 
-		block->kept[at / WORD_BITS] |= bits_between(bit, last);
+		word[at / WORD_BITS] |= bits_between(bit, last);
 		at += last - bit;
 	}
 }
 
-/* Tell whether held touches cover all of a block, in mode coalesce. */
+/* Note the sectors of one more held touch of a block. */
+static void keep_more(const struct fixing *f, struct block *block,
+		      uint32_t first, uint32_t end)
+{
+	if (block->held++ == 1) {
+		memset(block->kept, 0, f->kept_words * sizeof(*block->kept));
+		set_bits(block->kept, block->first, block->end);
+	}
+	set_bits(block->kept, first, end);
+}
+
+/* Tell whether held touches cover all of a block. */
 static bool all_kept(const struct fixing *f, const struct block *block)
 {
 	uint32_t last = f->kept_words - 1, i;
 
-	if (block->kept[last] != f->whole)
+	if (block->held < 2 || block->kept[last] != f->whole)
 		return false;
 	for (i = 0; i < last; i++)
 		if (block->kept[i] != UINT64_MAX)
@@ -250,53 +289,75 @@ static bool all_kept(const struct fixing *f, const struct block *block)
 }
 
 /* Forget a block's held touches, once the block is written or dropped. */
-static void release(struct fixing *f, struct block *block)
+static inline void release(struct fixing *f, struct block *block)
 {
-	TAILQ_REMOVE(&f->held, block, age);
+	TAILQ_REMOVE(&f->held, block, in[FIXING_COALESCE].age);
 	f->nr_held--;
 	block->held = 0;
-	clear_kept(f, block);
 }
 
-/* Note that a block of which nothing is held is cached from now on. */
-static void know(struct fixing *f, struct block *block)
+/* Put a block that is on no list of a mode behind the cached ones that are older. */
+static void insert_by_age(struct memory *memory, enum fixing_mode mode,
+			  struct block *block)
 {
-	block->valid = true;
-	block->since_ns = f->now_ns;
-	insert_cached(f, block);
+	uint64_t since_ns = block->in[mode].since_ns;
+	struct block *older;
+
+	TAILQ_FOREACH_REVERSE(older, &memory->cached, block_age, in[mode].age) {
+		if (older->in[mode].since_ns <= since_ns) {
+			TAILQ_INSERT_AFTER(&memory->cached, older, block,
+					   in[mode].age);
+			return;
+		}
+	}
+	TAILQ_INSERT_HEAD(&memory->cached, block, in[mode].age);
+}
+
+/* Note that a block that is on no list of a mode is cached there from now on. */
+static inline void know(struct fixing *f, enum fixing_mode mode,
+			struct block *block)
+{
+	block->in[mode].since_ns = f->now_ns;
+	if (f->went_back)
+		insert_by_age(&f->in[mode], mode, block);
+	else
+		TAILQ_INSERT_TAIL(&f->in[mode].cached, block, in[mode].age);
 }
 
 /* Write a block's held touches. */
-static void write_back(struct fixing *f, struct block *block)
+static inline void write_back(struct fixing *f, struct block *block)
 {
 	book(f, block->held, !block->valid && !all_kept(f, block));
 	release(f, block);
-	know(f, block);
+	know(f, FIXING_COALESCE, block);
 }
 
 /* Write held blocks down to half the limit, once three quarters are held. */
 static void hold_less(struct fixing *f)
 {
-	f->pressed = held_is_pressed(f->pressed, f->nr_held, f->max);
-	if (f->pressed)
-		f->figures.crowded = true;
-	while (f->pressed) {
+	bool pressed = held_is_pressed(false, f->nr_held, f->max);
+
+	if (pressed)
+		f->crowded = true;
+	while (pressed) {
 		write_back(f, TAILQ_FIRST(&f->held));
-		f->pressed = held_is_pressed(f->pressed, f->nr_held, f->max);
+		pressed = held_is_pressed(true, f->nr_held, f->max);
 	}
 }
 
 /* Tell whether two neighbours are of one region: others are not joined. */
 static bool same_region(const struct fixing *f, uint64_t a, uint64_t b)
 {
-	uint32_t blocks = (1U << ALIGN_REGION_SHIFT) / f->g.physical;
+	uint32_t shift = ALIGN_REGION_SHIFT - ALIGN_SECTOR_SHIFT -
+			 f->g.block_shift;
 
-	return a / blocks == b / blocks;
+	return a >> shift == b >> shift;
 }
 
 /* Return the block @distance behind another one if it is held, else NULL. */
-static struct block *neighbour(const struct fixing *f,
-			       const struct block *block, int distance)
+static inline struct block *neighbour(const struct fixing *f,
+				      const struct block *block,
+				      int distance)
 {
 	struct block *other = find(f, block->number + (uint64_t)distance);
 
@@ -307,8 +368,12 @@ static struct block *neighbour(const struct fixing *f,
 /* Tell whether a block goes with a neighbour: a young one waits for its rest. */
 static bool goes_along(const struct fixing *f, const struct block *block)
 {
-	return block && held_goes_along(all_kept(f, block), false,
-					f->now_ns - block->since_ns, HOLD_NS);
+	uint64_t age_ns;
+
+	if (!block)
+		return false;
+	age_ns = f->now_ns - block->in[FIXING_COALESCE].since_ns;
+	return held_goes_along(all_kept(f, block), false, age_ns, HOLD_NS);
 }
 
 /* Write a block's held touches, and those of neighbours that go along. */
@@ -328,6 +393,18 @@ static void write_back_together(struct fixing *f, struct block *block)
 	}
 }
 
+/*
+ * Write the held touches of a block that is too old. As write_back_together(), but
+ * quicker for the many blocks without neighbours.
+ */
+static inline void write_back_old(struct fixing *f, struct block *block)
+{
+	if (neighbour(f, block, -1) || neighbour(f, block, 1))
+		write_back_together(f, block);
+	else
+		write_back(f, block);
+}
+
 /* Write the row of held blocks in front of a block that lack nothing. */
 static void write_back_row(struct fixing *f, struct block *block)
 {
@@ -335,62 +412,109 @@ static void write_back_row(struct fixing *f, struct block *block)
 		write_back(f, block);
 }
 
-/* Hold a touch. Return: the block lacks nothing any more. */
-static bool hold(struct fixing *f, struct block *block,
-		 const struct align_part *part)
+/*
+ * Hold the first touch of a block, which alone does not cover the block, in mode
+ * coalesce.
+ */
+static inline void hold_first(struct fixing *f, struct block *block,
+			      uint32_t first, uint32_t end)
 {
-	bool whole;
-
-	if (!block->held++) {
-		TAILQ_REMOVE(&f->cached, block, age);
-		TAILQ_INSERT_TAIL(&f->held, block, age);
-		f->nr_held++;
-		block->since_ns = f->now_ns;
-	}
-	keep(block, part);
-	whole = all_kept(f, block);
+	block->valid = is_in(block, FIXING_COALESCE);
+	if (block->valid)
+		TAILQ_REMOVE(&f->in[FIXING_COALESCE].cached, block,
+			     in[FIXING_COALESCE].age);
+	else
+		enter(f, FIXING_COALESCE, block);
+	TAILQ_INSERT_TAIL(&f->held, block, in[FIXING_COALESCE].age);
+	block->in[FIXING_COALESCE].since_ns = f->now_ns;
+	block->held = 1;
+	block->first = first;
+	block->end = end;
+	f->nr_held++;
 	hold_less(f);
-	return whole;
+}
+
+/* Hold a touch in mode coalesce. Return: the block lacks nothing any more. */
+static inline bool hold(struct fixing *f, struct block *block, uint32_t first,
+			uint32_t end)
+{
+	if (!block->held) {
+		hold_first(f, block, first, end);
+		return false;
+	}
+	keep_more(f, block, first, end);
+	return all_kept(f, block);
 }
 
 /*
- * Serve a touch that is acknowledged only when it is on the drive. Return: the
- * block needed no read.
+ * Serve a touch of a block of which nothing is held, as all touches are in mode
+ * pad: read the block, which a touch alone does not cover, and write it. Return: it
+ * needed no read.
  */
-static bool serve(struct fixing *f, struct block *block,
-		  const struct align_part *part)
+static inline bool serve_alone(struct fixing *f, enum fixing_mode mode,
+			       struct block *block)
 {
-	bool whole = block->valid;
+	struct memory *memory = &f->in[mode];
 
-	if (block->held) {
-		keep(block, part);
-		whole = whole || all_kept(f, block);
-		book(f, block->held + 1, !whole);
-		release(f, block);
+	if (!is_in(block, mode)) {
+		memory->host++;
+		enter(f, mode, block);
+	} else if (TAILQ_NEXT(block, in[mode].age)) {
+		TAILQ_REMOVE(&memory->cached, block, in[mode].age);
+		know(f, mode, block);
+		return true;
 	} else {
-		/* a touch alone covers no block */
-		book(f, 1, !whole);
-		/* of what is cached nothing is younger, nor will be */
-		if (!TAILQ_NEXT(block, age)) {
-			block->valid = true;
-			block->since_ns = f->now_ns;
-			return whole;
-		}
-		TAILQ_REMOVE(&f->cached, block, age);
+		/* nothing that is cached is younger, nor will be */
+		block->in[mode].since_ns = f->now_ns;
+		return true;
 	}
-	know(f, block);
+	block->in[mode].since_ns = f->now_ns;
+	TAILQ_INSERT_TAIL(&memory->cached, block, in[mode].age);
+	return false;
+}
+
+/*
+ * Serve a touch in mode coalesce that is acknowledged only when it is on the
+ * drive. Return: the block needed no read.
+ */
+static bool serve(struct fixing *f, struct block *block, uint32_t first,
+		  uint32_t end)
+{
+	bool whole;
+
+	if (!block->held) {
+		f->resolved++;
+		f->written++;
+		return serve_alone(f, FIXING_COALESCE, block);
+	}
+	keep_more(f, block, first, end);
+	whole = block->valid || all_kept(f, block);
+	book(f, block->held, !whole);
+	release(f, block);
+	know(f, FIXING_COALESCE, block);
 	return whole;
+}
+
+/* Evict a block of which nothing is held. */
+static void drop(struct fixing *f, struct block *block)
+{
+	bool coalesce = is_in(block, FIXING_COALESCE);
+
+	if (is_in(block, FIXING_PAD))
+		evict(f, FIXING_PAD, block);
+	if (coalesce)
+		evict(f, FIXING_COALESCE, block);
 }
 
 /* Drop a block that a write, or write-zeroes, covers wholly. */
 static void overwrite(struct fixing *f, struct block *block)
 {
 	if (block->held) {
-		f->figures.avoided += block->held;
+		f->resolved += block->held;
 		release(f, block);
-		TAILQ_INSERT_TAIL(&f->cached, block, age);
+		know(f, FIXING_COALESCE, block);
 	}
-	evict(f, block);
+	drop(f, block);
 }
 
 /*
@@ -401,34 +525,26 @@ static void give_up(struct fixing *f, struct block *block)
 {
 	if (block->held)
 		write_back_together(f, block);
-	evict(f, block);
+	drop(f, block);
 }
 
-/* Call @change for each block of the model that a range overlaps. */
-static void for_range(struct fixing *f, uint64_t first, uint64_t end,
-		      void (*change)(struct fixing *f, struct block *block))
+/* Call @change for the blocks from @number to @last that are in memory. */
+static inline void for_range(struct fixing *f, uint64_t number, uint64_t last,
+			     void (*change)(struct fixing *f,
+					    struct block *block))
 {
-	uint64_t number = align_block_of(&f->g, first);
-	uint64_t last = align_block_of(&f->g, end - 1);
 	struct block *block, *next;
-	uint32_t base, i;
+	uint64_t i;
 
-	if (last - number < f->nr_buckets) {
-		base = group_bucket(number);
-		for (; number <= last && f->nr; number++) {
-			const struct block_bucket *bucket;
-
-			if (!(number & ((1U << GROUP_SHIFT) - 1)))
-				base = group_bucket(number);
-			bucket = &f->bucket[(base + number) &
-					    (f->nr_buckets - 1)];
-			block = find_in(bucket, number);
+	if (last - number < nr_buckets(f)) {
+		for (; number <= last; number++) {
+			block = find(f, number);
 			if (block)
 				change(f, block);
 		}
 		return;
 	}
-	for (i = 0; i < f->nr_buckets; i++) {
+	for (i = 0; i < nr_buckets(f); i++) {
 		for (block = LIST_FIRST(&f->bucket[i]); block; block = next) {
 			next = LIST_NEXT(block, same);
 			if (block->number >= number && block->number <= last)
@@ -437,79 +553,127 @@ static void for_range(struct fixing *f, uint64_t first, uint64_t end,
 	}
 }
 
+/* Drop the blocks that a write, or write-zeroes, covers wholly. */
+static void overwrite_range(struct fixing *f, uint64_t first, uint64_t last)
+{
+	for_range(f, first, last, overwrite);
+}
+
+/* Drop the blocks that a discard overlaps. */
+static void discard(struct fixing *f, uint64_t first, uint64_t end)
+{
+	for_range(f, align_block_of(&f->g, first),
+		  align_block_of(&f->g, end - 1), give_up);
+}
+
 /*
  * Write the blocks that the touches of a write have completed. The first one
  * waits for the second if that is held and open: so a stream goes down in large
  * requests. What goes with a remainder of whole blocks takes the row in front
  * along.
  */
-static void complete(struct fixing *f, struct block *const whole[],
+static void complete(struct fixing *f, struct block *head, struct block *tail,
 		     bool waits, bool joins_remainder)
 {
-	unsigned int i;
-
-	for (i = 0; i < ALIGN_MAX_TOUCHES; i++) {
-		if (!whole[i] || (!i && waits && !whole[1]))
-			continue;
-		if (whole[i]->held)
-			write_back(f, whole[i]);
-		if (!i && joins_remainder)
-			write_back_row(f, whole[i]);
+	if (head && (tail || !waits)) {
+		if (head->held)
+			write_back(f, head);
+		if (joins_remainder)
+			write_back_row(f, head);
 	}
+	if (tail && tail->held)
+		write_back(f, tail);
 }
 
 /*
- * Do what write and write-zeroes have in common: the target splits off the
- * partial touches of both. Return: the number of partial touches.
+ * Do a touch of a block's sectors from @first to before @end in both modes. Return:
+ * the block, if the touch completes it in mode coalesce; else NULL.
  */
-static unsigned int do_write(struct fixing *f, uint64_t first, uint64_t end,
-			     bool fua, bool zeroes)
+static __always_inline struct block *do_touch(struct fixing *f, uint64_t number,
+					      uint32_t first, uint32_t end,
+					      bool fua)
 {
-	struct block *whole[ALIGN_MAX_TOUCHES] = { NULL };
-	bool holds = f->holds && !fua;
-	struct align_split split;
-	unsigned int i, handled = 0;
+	struct block *block;
+	bool whole;
+
+	if (align_is_edge(&f->g, number)) {
+		f->drive++;
+		return NULL;
+	}
+	block = get(f, number);
+	serve_alone(f, FIXING_PAD, block);
+	whole = fua ? serve(f, block, first, end) :
+		      hold(f, block, first, end);
+	return whole ? block : NULL;
+}
+
+/*
+ * Do a write or write-zeroes: the target splits off the partial touches of both,
+ * as align_split_write() does.
+ */
+static inline void do_write(struct fixing *f, uint64_t first, uint64_t end,
+			    bool fua, bool zeroes)
+{
+	uint32_t sectors = align_block_sectors(&f->g);
+	uint32_t at = align_sector_in_block(&f->g, first);
+	uint32_t stop = align_sector_in_block(&f->g, end);
+	/* the block that the write ends in; behind its last one, if it ends there */
+	uint64_t number = align_block_of(&f->g, first);
+	uint64_t last = align_block_of(&f->g, end);
+	struct block *head = NULL, *tail = NULL;
+	uint64_t drive = f->drive;
+	unsigned int touches = 0;
 	bool remainder;
 
-	align_split_write(&f->g, first, end - first, &split);
-	f->figures.expected += split.nr_touches;
-	for (i = 0; i < split.nr_touches; i++) {
-		const struct align_part *part = &split.touch[i];
-		struct block *block;
-
-		if (align_is_edge(&f->g, part->block)) {
-			f->figures.drive++;
-			continue;
-		}
-		handled++;
-		block = get(f, part->block);
-		if (holds ? hold(f, block, part) : serve(f, block, part))
-			whole[part->block != split.first_block] = block;
+	if (at || number == last) {
+		touches++;
+		head = do_touch(f, number, at, number == last ? stop : sectors,
+				fua);
+		number++;
 	}
-	remainder = split.remainder_sectors || handled < split.nr_touches;
-	complete(f, whole, holds && handled == 2 && !remainder,
-		 remainder && !zeroes);
-	if (split.remainder_sectors)
-		for_range(f, split.remainder_start,
-			  split.remainder_start + split.remainder_sectors,
-			  overwrite);
-	return split.nr_touches;
+	if (stop && number <= last) {
+		touches++;
+		tail = do_touch(f, last, 0, stop, fua);
+	}
+	f->expected += touches;
+	if (zeroes)
+		f->expected_zeroes += touches;
+	remainder = number < last;
+	if (head || tail) {
+		bool joins = remainder || f->drive != drive;
+
+		complete(f, head, tail, !fua && touches == 2 && !joins,
+			 joins && !zeroes);
+	}
+	if (remainder)
+		overwrite_range(f, number, last - 1);
 }
 
-void fixing_write(struct fixing *f, uint64_t first, uint64_t end, bool fua)
+/* Evict the blocks that are cached for too long at @ns. */
+static inline void evict_old(struct fixing *f, enum fixing_mode mode,
+			     uint64_t ns)
 {
-	do_write(f, first, end, fua, false);
+	struct block *block;
+
+	while ((block = TAILQ_FIRST(&f->in[mode].cached)) &&
+	       ns - block->in[mode].since_ns >= CACHED_NS)
+		evict(f, mode, block);
 }
 
-void fixing_write_zeroes(struct fixing *f, uint64_t first, uint64_t end,
-			 bool fua)
+/* Write and evict what is held and cached for too long at @ns. */
+static inline void set_time(struct fixing *f, uint64_t ns)
 {
-	f->figures.expected_zeroes += do_write(f, first, end, fua, true);
-}
+	struct block *block;
 
-void fixing_discard(struct fixing *f, uint64_t first, uint64_t end)
-{
-	for_range(f, first, end, give_up);
+	f->went_back |= ns < f->now_ns;
+	while ((block = TAILQ_FIRST(&f->held)) &&
+	       ns - block->in[FIXING_COALESCE].since_ns >= HOLD_NS) {
+		f->now_ns = block->in[FIXING_COALESCE].since_ns + HOLD_NS;
+		write_back_old(f, block);
+	}
+	evict_old(f, FIXING_PAD, ns);
+	evict_old(f, FIXING_COALESCE, ns);
+	f->now_ns = ns;
 }
 
 void fixing_flush(struct fixing *f)
@@ -518,59 +682,58 @@ void fixing_flush(struct fixing *f)
 		write_back(f, TAILQ_FIRST(&f->held));
 }
 
-void fixing_request(struct fixing *f, bool timed,
+/* Do a request in one model. */
+static inline void do_request(struct fixing *f,
+			      const struct trace_request *request,
+			      uint64_t first, uint64_t end)
+{
+	if (f->timed)
+		set_time(f, request->time_ns);
+	if (request->preflush || request->op == TRACE_FLUSH)
+		fixing_flush(f);
+	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
+		do_write(f, first, end, request->fua,
+			 request->op == TRACE_WRITE_ZEROES);
+	else if (request->op == TRACE_DISCARD)
+		discard(f, first, end);
+}
+
+void fixing_request(struct fixing *const models[], unsigned int nr,
 		    const struct trace_request *request, uint64_t first,
 		    uint64_t end)
 {
+	unsigned int i;
+
 	/* what expires until then does so at the next request as well */
 	if (request->op == TRACE_READ && !request->preflush)
 		return;
-	if (timed)
-		fixing_time(f, request->time_ns);
-	if (request->preflush)
-		fixing_flush(f);
-	switch (request->op) {
-	case TRACE_WRITE:
-		fixing_write(f, first, end, request->fua);
-		break;
-	case TRACE_FLUSH:
-		fixing_flush(f);
-		break;
-	case TRACE_DISCARD:
-		fixing_discard(f, first, end);
-		break;
-	case TRACE_WRITE_ZEROES:
-		fixing_write_zeroes(f, first, end, request->fua);
-		break;
-	case TRACE_READ:
-	case TRACE_NR_OPS:
-		break;
-	}
+	for (i = 0; i < nr; i++)
+		do_request(models[i], request, first, end);
 }
 
-void fixing_time(struct fixing *f, uint64_t ns)
+struct fixing_figures fixing_figures(const struct fixing *f,
+				     enum fixing_mode mode)
 {
-	struct block *block;
+	const struct memory *memory = &f->in[mode];
+	uint64_t served = f->expected - f->drive;
+	bool pad = mode == FIXING_PAD;
 
-	while ((block = TAILQ_FIRST(&f->held)) &&
-	       ns - block->since_ns >= HOLD_NS) {
-		f->now_ns = block->since_ns + HOLD_NS;
-		write_back_together(f, block);
-	}
-	while ((block = TAILQ_FIRST(&f->cached)) &&
-	       /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): off the list */
-	       ns - block->since_ns >= CACHED_NS)
-		evict(f, block);
-	f->now_ns = ns;
-}
-
-const struct fixing_figures *fixing_figures(const struct fixing *f)
-{
-	return &f->figures;
+	return (struct fixing_figures) {
+		.expected = f->expected,
+		.expected_zeroes = f->expected_zeroes,
+		.avoided = (pad ? served : f->resolved) - memory->host,
+		.host = memory->host,
+		.drive = f->drive,
+		.written = pad ? served : f->written,
+		.crowded = !pad && f->crowded,
+		.evicted = memory->evicted,
+	};
 }
 
 void fixing_free(struct fixing *f)
 {
+	if (!f)
+		return;
 	free(f->room);
 	free(f->bucket);
 	free(f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A model of the target in modes pad and coalesce, for requests that come one
+ * A model of the target in modes pad and coalesce at once, for requests that come one
  * at a time, each when the previous one has been acknowledged and what it has
  * completed is written: the rules at the top of kmod/turn.c and kmod/drain.c,
  * without those for requests in flight together, nor limits of a request.
@@ -16,11 +16,14 @@
 #include "geometry.h"
 #include "trace/trace.h"
 
+enum fixing_mode { FIXING_PAD, FIXING_COALESCE, FIXING_NR_MODES };
+
 /**
  * struct fixing_figures - outcome of the partial touches, as in the ledger
  * @expected: number of touches of writes and write-zeroes
  * @expected_zeroes: number of touches of write-zeroes
- * @avoided: number of touches resolved without a read of their own
+ * @avoided: number of touches resolved without a read of their own; held touches
+ *	are not resolved yet
  * @host: number of blocks read
  * @drive: number of touches left to the drive, of edge blocks
  * @written: number of whole blocks written from the target's buffers
@@ -45,33 +48,28 @@ struct fixing;
 /* Return the default of the table argument max_blocks. */
 uint32_t fixing_max_blocks(const struct align_geometry *g);
 
-/* Create a model of mode coalesce (@holds) or pad; @max_blocks: at least 8. */
-struct fixing *fixing_new(const struct align_geometry *g, bool holds,
+/*
+ * Create a model of a target in both modes. Requests come at their times if @timed,
+ * else no time passes between them. @max_blocks: at least 8.
+ */
+struct fixing *fixing_new(const struct align_geometry *g, bool timed,
 			  uint32_t max_blocks);
 void fixing_free(struct fixing *fixing);
 
 /*
- * Set the time to @ns: write blocks that were held, and evict blocks that were
- * cached, for too long. If never called, no time passes between requests.
+ * Do a request of any operation, of which reads change nothing, in each of @nr
+ * models: on the sectors from @first to before @end. Blocks that are held or cached
+ * for too long then have been written or evicted before.
  */
-void fixing_time(struct fixing *fixing, uint64_t ns);
-
-/* Do a request on the sectors from @first to before @end. */
-void fixing_write(struct fixing *fixing, uint64_t first, uint64_t end,
-		  bool fua);
-void fixing_write_zeroes(struct fixing *fixing, uint64_t first, uint64_t end,
-			 bool fua);
-void fixing_discard(struct fixing *fixing, uint64_t first, uint64_t end);
-void fixing_flush(struct fixing *fixing);
-
-/*
- * Do a request of any operation, of which reads change nothing, at its time if
- * @timed.
- */
-void fixing_request(struct fixing *fixing, bool timed,
+void fixing_request(struct fixing *const models[], unsigned int nr,
 		    const struct trace_request *request, uint64_t first,
 		    uint64_t end);
 
-const struct fixing_figures *fixing_figures(const struct fixing *fixing);
+/* Do a flush. */
+void fixing_flush(struct fixing *fixing);
+
+/* Return the outcome so far in one of the modes. */
+struct fixing_figures fixing_figures(const struct fixing *fixing,
+				     enum fixing_mode mode);
 
 #endif

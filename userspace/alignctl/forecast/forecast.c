@@ -19,8 +19,8 @@
 /* Requests between looks at the clock; they take a few ms. */
 #define SHOWN_EACH		(1U << 14)
 
-enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
-	     NR_MODELS };
+/* Models of the modes, without the times of the requests and with them. */
+enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
 
 /**
  * struct pass - a pass over the source
@@ -35,7 +35,7 @@ enum model { MODEL_PAD, MODEL_COALESCE, MODEL_PAD_TIMED, MODEL_COALESCE_TIMED,
  * @again: do the requests again for @what_if alone
  * @what_if: other blocks and starts; NULL: not asked for
  * @coverage: coverage of writes and write-zeroes; NULL: not asked for
- * @model: models of both modes, without times and, if known, with times
+ * @model: models of the modes, the timed one if times are known
  * @nr_models: number of models, maybe 0
  * @lengths: number of writes and write-zeroes by start in the block and by
  *	length, in sectors, [start * 2 * sectors + length]. A length above a
@@ -201,7 +201,6 @@ static int take(void *context, const struct trace_request *request)
 	struct pass *pass = context;
 	struct forecast *f = pass->forecast;
 	uint64_t first = 0, end = 0;
-	unsigned int i;
 
 	if (request->op != TRACE_FLUSH) {
 		int result = place(pass, request, &first, &end);
@@ -224,9 +223,7 @@ static int take(void *context, const struct trace_request *request)
 		count_write(pass, request, first, end);
 	else if (request->op == TRACE_WRITE_ZEROES)
 		count_zeroes(pass, first, end);
-	for (i = 0; i < pass->nr_models; i++)
-		fixing_request(pass->model[i], i >= MODEL_PAD_TIMED, request,
-			       first, end);
+	fixing_request(pass->model, pass->nr_models, request, first, end);
 	return ALIGNCTL_FINE;
 }
 
@@ -346,14 +343,18 @@ static void count_shifted(struct pass *pass)
 static void take_models(struct pass *pass)
 {
 	struct forecast *f = pass->forecast;
-	struct fixing_figures *const figures[NR_MODELS] = {
-		&f->pad, &f->coalesce, &f->pad_timed, &f->coalesce_timed,
+	struct fixing_figures *const figures[NR_MODELS][FIXING_NR_MODES] = {
+		[MODEL_UNTIMED] = { &f->pad, &f->coalesce },
+		[MODEL_TIMED] = { &f->pad_timed, &f->coalesce_timed },
 	};
+	enum fixing_mode mode;
 	unsigned int i;
 
 	for (i = 0; i < pass->nr_models; i++) {
 		fixing_flush(pass->model[i]);
-		*figures[i] = *fixing_figures(pass->model[i]);
+		for (mode = 0; mode < FIXING_NR_MODES; mode++)
+			*figures[i][mode] = fixing_figures(pass->model[i],
+							   mode);
 	}
 }
 
@@ -408,10 +409,10 @@ static int make(struct pass *pass, enum extent extent,
 	pass->number = 1;
 	pass->count = true;
 	if (extent >= EXTENT_MODES && forecast_fixes(f))
-		pass->nr_models = f->timed ? NR_MODELS : MODEL_PAD_TIMED;
+		pass->nr_models = f->timed ? NR_MODELS : MODEL_TIMED;
 	for (i = 0; i < pass->nr_models; i++)
-		pass->model[i] = fixing_new(g, i % 2 == MODEL_COALESCE,
-					     fixing_max_blocks(g));
+		pass->model[i] = fixing_new(g, i == MODEL_TIMED,
+					    fixing_max_blocks(g));
 	if (extent >= EXTENT_WHAT_IF)
 		pass->what_if = what_if_new(g, f->timed);
 	if (extent == EXTENT_FIGURES || extent == EXTENT_WHAT_IF)

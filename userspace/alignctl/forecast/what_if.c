@@ -18,15 +18,14 @@
  * @coverage: coverage of writes and write-zeroes, of this lane or of one with
  *	larger blocks, of which this lane's are parts
  * @owns: the coverage is this lane's
- * @pad: model of mode pad; NULL: the target does not support the blocks
- * @coalesce: model of mode coalesce; NULL as @pad
+ * @fixing: model of the modes; NULL: the target does not support the blocks, or
+ *	the outcome is known
  */
 struct lane {
 	struct align_geometry g;
 	struct coverage *coverage;
 	bool owns;
-	struct fixing *pad;
-	struct fixing *coalesce;
+	struct fixing *fixing;
 };
 
 /**
@@ -43,6 +42,8 @@ struct lane {
  *	by whole blocks to less than two, which leaves its touches.
  * @lane: cases, first all of the start as it is, each by rising blocks; without
  *	a coverage: not needed
+ * @model: models of all lanes that have one
+ * @nr_models: number of elements of @model in use
  */
 struct what_if {
 	struct align_geometry g;
@@ -54,6 +55,8 @@ struct what_if {
 	uint64_t sectors;
 	uint64_t *writes;
 	struct lane lane[NR_CASES];
+	struct fixing *model[NR_CASES];
+	unsigned int nr_models;
 };
 
 struct what_if *what_if_new(const struct align_geometry *g, bool timed)
@@ -76,10 +79,7 @@ void what_if_free(struct what_if *w)
 	for (i = 0; i < NR_CASES; i++) {
 		if (w->lane[i].owns)
 			coverage_free(w->lane[i].coverage);
-		if (!w->lane[i].pad)
-			continue;
-		fixing_free(w->lane[i].pad);
-		fixing_free(w->lane[i].coalesce);
+		fixing_free(w->lane[i].fixing);
 	}
 	free(w->writes);
 	free(w);
@@ -266,9 +266,9 @@ static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
 		lane->coverage = coverage_new(&lane->g, MAX_LEAVES);
 	if (!align_can_fix(&lane->g) || is_known(w, physical, moved))
 		return;
-	lane->pad = fixing_new(&lane->g, false, fixing_max_blocks(&lane->g));
-	lane->coalesce = fixing_new(&lane->g, true,
-				    fixing_max_blocks(&lane->g));
+	lane->fixing = fixing_new(&lane->g, w->timed,
+				  fixing_max_blocks(&lane->g));
+	w->model[w->nr_models++] = lane->fixing;
 }
 
 /* Set what the notes say of one size of blocks. */
@@ -351,11 +351,9 @@ void what_if_do(struct what_if *w, const struct trace_request *request,
 
 		if (lane->owns && writes)
 			coverage_add(lane->coverage, first, end);
-		if (!lane->pad || w->passes)
-			continue;
-		fixing_request(lane->pad, w->timed, request, first, end);
-		fixing_request(lane->coalesce, w->timed, request, first, end);
 	}
+	if (!w->passes)
+		fixing_request(w->model, w->nr_models, request, first, end);
 }
 
 bool what_if_end_pass(struct what_if *w, struct what_if_figures *figures)
@@ -380,12 +378,12 @@ bool what_if_end_pass(struct what_if *w, struct what_if_figures *figures)
 			result->coalesce = w->coalesce;
 			result->modes_known = true;
 		}
-		if (!lane->pad || w->passes)
+		if (!lane->fixing || w->passes)
 			continue;
-		fixing_flush(lane->pad);
-		fixing_flush(lane->coalesce);
-		result->pad = *fixing_figures(lane->pad);
-		result->coalesce = *fixing_figures(lane->coalesce);
+		fixing_flush(lane->fixing);
+		result->pad = fixing_figures(lane->fixing, FIXING_PAD);
+		result->coalesce = fixing_figures(lane->fixing,
+						  FIXING_COALESCE);
 		result->modes_known = true;
 	}
 	for (i = 0; i < NR_CASES; i++) {

@@ -24,46 +24,45 @@ static struct align_geometry geometry(uint32_t offset)
 }
 
 /*
- * What becomes of requests, and of what is held when they are over: "w1+2@500"
- * is a write of sectors 1 and 2 after 500 ms, f one with FUA, d a discard, z
- * write-zeroes, a those with FUA, "s0+0" a flush.
+ * Do a request of @sectors from @first on: w a write, f one with FUA, d a discard, z
+ * write-zeroes, a those with FUA, s a flush.
  */
-static struct fixing_figures fixed(const char *steps, bool holds)
+static void request(struct fixing *f, char op, uint64_t ms, uint64_t first,
+		    uint64_t sectors)
+{
+	const struct trace_request request = {
+		.time_ns = ms * 1000000,
+		.op = op == 'd' ? TRACE_DISCARD : op == 's' ? TRACE_FLUSH :
+		      strchr("za", op) ? TRACE_WRITE_ZEROES : TRACE_WRITE,
+		.fua = strchr("fa", op),
+	};
+
+	fixing_request(&f, 1, &request, first, first + sectors);
+}
+
+/*
+ * What becomes of requests, and of what is held when they are over: "w1+2@500"
+ * is a write of sectors 1 and 2 after 500 ms, "s0+0" a flush.
+ */
+static struct fixing_figures fixed(const char *steps, enum fixing_mode mode)
 {
 	struct align_geometry g = geometry(0);
-	struct fixing *f = fixing_new(&g, holds, fixing_max_blocks(&g));
+	struct fixing *f = fixing_new(&g, true, fixing_max_blocks(&g));
+	uint64_t first, sectors, ms = 0;
 	struct fixing_figures figures;
-	uint64_t first, sectors, ms;
 	int length;
 	char op;
 
 	while (sscanf(steps, " %c%" SCNu64 "+%" SCNu64 "%n", &op, &first,
 		      &sectors, &length) == 3) {
 		steps += length;
-		if (sscanf(steps, "@%" SCNu64 "%n", &ms, &length) == 1) {
+		if (sscanf(steps, "@%" SCNu64 "%n", &ms, &length) == 1)
 			steps += length;
-			fixing_time(f, ms * 1000000);
-		}
-		switch (op) {
-		case 'w':
-		case 'f':
-			fixing_write(f, first, first + sectors, op == 'f');
-			break;
-		case 'd':
-			fixing_discard(f, first, first + sectors);
-			break;
-		case 'z':
-		case 'a':
-			fixing_write_zeroes(f, first, first + sectors,
-					    op == 'a');
-			break;
-		default:
-			fixing_flush(f);
-		}
+		request(f, op, ms, first, sectors);
 	}
 	CHECK(!*steps, "what is %s?", steps);
 	fixing_flush(f);
-	figures = *fixing_figures(f);
+	figures = fixing_figures(f, mode);
 	fixing_free(f);
 	return figures;
 }
@@ -159,11 +158,11 @@ static const struct {
 
 static void fixing_by_hand(void)
 {
+	enum fixing_mode mode;
 	size_t i;
-	int mode;
 
 	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		for (mode = 0; mode < 2; mode++) {
+		for (mode = 0; mode < FIXING_NR_MODES; mode++) {
 			struct fixing_figures f = fixed(rows[i].steps, mode);
 
 			CHECK(f.avoided == rows[i].want[mode].avoided &&
@@ -172,7 +171,8 @@ static void fixing_by_hand(void)
 			      f.expected == f.avoided + f.host && !f.drive,
 			      "%s, %s: avoided %" PRIu64 ", read %" PRIu64
 			      ", written %" PRIu64, rows[i].what,
-			      mode ? "coalesce" : "pad", f.avoided, f.host,
+			      mode == FIXING_COALESCE ? "coalesce" : "pad",
+			      f.avoided, f.host,
 			      f.written);
 		}
 	}
@@ -181,9 +181,9 @@ static void fixing_by_hand(void)
 /* Counted with the others, and apart. */
 static void touches_of_zeroes_are_told_apart(void)
 {
-	int mode;
+	enum fixing_mode mode;
 
-	for (mode = 0; mode < 2; mode++) {
+	for (mode = 0; mode < FIXING_NR_MODES; mode++) {
 		struct fixing_figures f =
 			fixed("w1+1 z1+8 z16+8 z24+9 d41+3 w42+1", mode);
 
@@ -197,44 +197,102 @@ static void touches_of_zeroes_are_told_apart(void)
 static void edges_are_the_drives(void)
 {
 	struct align_geometry g;
-	int mode;
+	enum fixing_mode mode;
+	struct fixing *f;
 
 	align_geometry_init(&g, 4096, 512, 512, 0, 100);
-	for (mode = 0; mode < 2; mode++) {
-		struct fixing *f = fixing_new(&g, mode,
-					      fixing_max_blocks(&g));
+	f = fixing_new(&g, false, fixing_max_blocks(&g));
+	request(f, 'w', 0, 0, 4);
+	request(f, 'w', 0, 95, 5);
+	request(f, 'z', 0, 0, 1);
+	request(f, 'z', 0, 98, 1);
+	fixing_flush(f);
+	for (mode = 0; mode < FIXING_NR_MODES; mode++) {
+		struct fixing_figures figures = fixing_figures(f, mode);
 
-		fixing_write(f, 0, 4, false);
-		fixing_write(f, 95, 100, false);
-		fixing_write_zeroes(f, 0, 1, false);
-		fixing_write_zeroes(f, 98, 99, false);
-		fixing_flush(f);
-		CHECK(fixing_figures(f)->expected == 6 &&
-		      fixing_figures(f)->drive == 4 &&
-		      fixing_figures(f)->host == 2, "drive %" PRIu64,
-		      fixing_figures(f)->drive);
-		fixing_free(f);
+		CHECK(figures.expected == 6 && figures.drive == 4 &&
+		      figures.host == 2, "drive %" PRIu64, figures.drive);
 	}
+	fixing_free(f);
 }
 
 /* A writer that leaves a part of more blocks than may be held. */
 static void crowds(void)
 {
 	struct align_geometry g = geometry(0);
-	struct fixing *f = fixing_new(&g, true, fixing_max_blocks(&g));
+	struct fixing *f = fixing_new(&g, false, fixing_max_blocks(&g));
 	uint64_t i, max = ALIGN_DEFAULT_MEMORY / 4096;
+	struct fixing_figures figures;
 
 	for (i = 0; i < max - max / 4; i++)
-		fixing_write(f, i * BLOCK, i * BLOCK + 1, false);
-	CHECK(!fixing_figures(f)->crowded && !fixing_figures(f)->host,
-	      "crowded already");
+		request(f, 'w', 0, i * BLOCK, 1);
+	figures = fixing_figures(f, FIXING_COALESCE);
+	CHECK(!figures.crowded && !figures.host, "crowded already");
 	for (; i < 3 * max; i++)
-		fixing_write(f, i * BLOCK, i * BLOCK + 1, false);
-	CHECK(fixing_figures(f)->crowded, "not crowded");
+		request(f, 'w', 0, i * BLOCK, 1);
+	CHECK(fixing_figures(f, FIXING_COALESCE).crowded, "not crowded");
 	fixing_flush(f);
-	CHECK(fixing_figures(f)->host == 3 * max, "%" PRIu64,
-	      fixing_figures(f)->host);
+	figures = fixing_figures(f, FIXING_COALESCE);
+	CHECK(figures.host == 3 * max, "%" PRIu64, figures.host);
+	CHECK(!fixing_figures(f, FIXING_PAD).crowded, "pad holds nothing");
 	fixing_free(f);
+}
+
+/*
+ * Many models at once do what one does by itself, and a model in which no time passes
+ * does what one does whose requests come at one time.
+ */
+static void models_together(void)
+{
+	const uint32_t physical[] = { 4096, 65536, 4096 };
+	struct fixing *together[3], *alone;
+	struct fixing_figures a, b;
+	enum fixing_mode mode;
+	unsigned int i;
+	uint64_t n;
+
+	for (i = 0; i < 3; i++) {
+		struct align_geometry g;
+
+		align_geometry_init(&g, physical[i], 512, 0, 0, DISK_SECTORS);
+		together[i] = fixing_new(&g, i != 2, fixing_max_blocks(&g));
+	}
+	for (n = 0; n < 3000; n++) {
+		const struct trace_request request = {
+			.time_ns = n * 1000000,
+			.op = n % 7 ? TRACE_WRITE : TRACE_READ,
+		};
+		uint64_t first = n * n % 1999;
+
+		fixing_request(together, 3, &request, first, first + n % 40 + 1);
+	}
+	for (i = 0; i < 3; i++) {
+		struct align_geometry g;
+
+		align_geometry_init(&g, physical[i], 512, 0, 0, DISK_SECTORS);
+		alone = fixing_new(&g, true, fixing_max_blocks(&g));
+		for (n = 0; n < 3000; n++) {
+			uint64_t first = n * n % 1999;
+
+			if (n % 7)
+				request(alone, 'w', i == 2 ? 0 : n, first,
+					n % 40 + 1);
+		}
+		for (mode = 0; mode < FIXING_NR_MODES; mode++) {
+			a = fixing_figures(together[i], mode);
+			b = fixing_figures(alone, mode);
+			CHECK(a.host == b.host && a.avoided == b.avoided &&
+			      a.written == b.written,
+			      "model %u, mode %d: read %" PRIu64 " for %" PRIu64,
+			      i, mode, a.host, b.host);
+		}
+		fixing_free(alone);
+	}
+	a = fixing_figures(together[0], FIXING_PAD);
+	b = fixing_figures(together[2], FIXING_PAD);
+	CHECK(a.host != b.host, "times make no difference");
+	for (i = 0; i < 3; i++)
+		fixing_free(together[i]);
 }
 
 /* Blocks at random in a stretch, some of them whole: in any number of passes. */
@@ -512,6 +570,7 @@ const struct tap_test forecast_tests[] = {
 	  touches_of_zeroes_are_told_apart },
 	{ "touches of edge blocks are left to the drive", edges_are_the_drives },
 	{ "more blocks than are held at ease are noticed", crowds },
+	{ "models that do requests together do what each does alone", models_together },
 	{ "blocks written are counted right in any number of passes",
 	  coverage_in_passes },
 	{ "a block that the end of the device cuts has no minimum of its own",
