@@ -37,10 +37,7 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
  * @coverage: coverage of writes and write-zeroes; NULL: not asked for
  * @model: models of the modes, the timed one if times are known
  * @nr_models: number of models, maybe 0
- * @lengths: number of writes and write-zeroes by start in the block and by
- *	length, in sectors, [start * 2 * sectors + length]. A length above a
- *	block is reduced by whole blocks to less than two, which leaves its
- *	touches.
+ * @moves: writes and write-zeroes, for the touches of other starts
  */
 struct pass {
 	struct forecast *forecast;
@@ -55,7 +52,7 @@ struct pass {
 	struct coverage *coverage;
 	struct fixing *model[NR_MODELS];
 	unsigned int nr_models;
-	uint64_t *lengths;
+	struct moves *moves;
 };
 
 static int refuse(const struct source *source, const char *reason)
@@ -156,17 +153,10 @@ static void count_touches(struct pass *pass, uint64_t first, uint64_t end,
 			  struct align_split *split)
 {
 	struct forecast *f = pass->forecast;
-	uint32_t sectors = align_block_sectors(&f->geometry);
-	uint32_t phase = align_sector_in_block(&f->geometry, first);
-	uint64_t length = end - first;
 
-	align_split_write(&f->geometry, first, length, split);
-	if (pass->what_if)
-		what_if_note(pass->what_if, first, end);
+	align_split_write(&f->geometry, first, end - first, split);
+	moves_note(pass->moves, first, end);
 	f->figures.touches += split->nr_touches;
-	if (length >= sectors)
-		length = sectors + length % sectors;
-	pass->lengths[phase * 2 * sectors + length]++;
 }
 
 static void count_write(struct pass *pass, const struct trace_request *request,
@@ -314,32 +304,6 @@ static int read_once(struct pass *pass)
 	return result;
 }
 
-/* Count the touches for each shift. */
-static void count_shifted(struct pass *pass)
-{
-	struct forecast *f = pass->forecast;
-	uint32_t sectors = align_block_sectors(&f->geometry);
-	uint32_t phase, length, shift;
-	/* a block that does not start before the device */
-	uint64_t start = align_block_start(&f->geometry, 1);
-
-	for (phase = 0; phase < sectors; phase++) {
-		for (length = 1; length < 2 * sectors; length++) {
-			uint64_t n = pass->lengths[phase * 2 * sectors +
-						   length];
-
-			for (shift = 0; n && shift < sectors; shift++) {
-				struct align_split split;
-
-				align_split_write(&f->geometry,
-						  start + phase + shift,
-						  length, &split);
-				f->shifted[shift] += n * split.nr_touches;
-			}
-		}
-	}
-}
-
 static void take_models(struct pass *pass)
 {
 	struct forecast *f = pass->forecast;
@@ -368,7 +332,7 @@ static int ask_what_if(struct pass *pass)
 	if (pass->nr_models)
 		what_if_know(pass->what_if, f->timed ? &f->pad_timed : &f->pad,
 			     f->timed ? &f->coalesce_timed : &f->coalesce);
-	what_if_choose(pass->what_if, figures);
+	what_if_choose(pass->what_if, pass->moves, figures);
 	if (f->touches_only || !source_has_way_back(pass->source))
 		return ALIGNCTL_FINE;
 	pass->count = false;
@@ -389,6 +353,16 @@ static int ask_what_if(struct pass *pass)
  */
 enum extent { EXTENT_FIGURES, EXTENT_MODES, EXTENT_WHAT_IF, EXTENT_TOUCHES };
 
+/* Create a count of writes for the blocks of @g and those of other sizes. */
+static struct moves *new_moves(const struct align_geometry *g)
+{
+	uint32_t sectors = align_block_sectors(g);
+
+	return moves_new(g, sectors < WHAT_IF_LEAST ? sectors : WHAT_IF_LEAST,
+			 sectors > WHAT_IF_LARGEST ? sectors :
+						     WHAT_IF_LARGEST);
+}
+
 /* Make a forecast, or parts of one, in @pass. As forecast_make(). */
 static int make(struct pass *pass, enum extent extent,
 		const struct align_geometry *g, uint64_t shift,
@@ -396,7 +370,7 @@ static int make(struct pass *pass, enum extent extent,
 {
 	struct forecast *f = pass->forecast;
 	struct source *source = pass->source;
-	size_t sectors = align_block_sectors(g);
+	uint32_t sectors = align_block_sectors(g);
 	unsigned int i;
 	int result;
 
@@ -417,8 +391,7 @@ static int make(struct pass *pass, enum extent extent,
 		pass->what_if = what_if_new(g, f->timed);
 	if (extent == EXTENT_FIGURES || extent == EXTENT_WHAT_IF)
 		pass->coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
-	pass->lengths = memory_or_exit(calloc(2 * sectors * sectors,
-					     sizeof(*pass->lengths)));
+	pass->moves = new_moves(g);
 
 	result = read_once(pass);
 	while (!result && pass->coverage &&
@@ -431,7 +404,7 @@ static int make(struct pass *pass, enum extent extent,
 			result = read_once(pass);
 	}
 	if (!result) {
-		count_shifted(pass);
+		moves_count(pass->moves, sectors, f->shifted, NULL);
 		take_models(pass);
 		if (extent >= EXTENT_WHAT_IF)
 			result = ask_what_if(pass);
@@ -440,7 +413,7 @@ static int make(struct pass *pass, enum extent extent,
 		fixing_free(pass->model[i]);
 	what_if_free(pass->what_if);
 	coverage_free(pass->coverage);
-	free(pass->lengths);
+	moves_free(pass->moves);
 	return result;
 }
 

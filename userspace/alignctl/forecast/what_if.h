@@ -8,6 +8,7 @@
 #define ALIGNCTL_WHAT_IF_H
 
 #include "forecast/fixing.h"
+#include "forecast/moves.h"
 #include "trace/trace.h"
 
 /* Physical blocks from 4 KiB to 256 KiB, in sectors. */
@@ -72,9 +73,6 @@ struct what_if;
 struct what_if *what_if_new(const struct align_geometry *g, bool timed);
 void what_if_free(struct what_if *what_if);
 
-/* Note a write or write-zeroes of the sectors from @first to before @end. */
-void what_if_note(struct what_if *what_if, uint64_t first, uint64_t end);
-
 /*
  * Take over the outcome in the modes, timed as the requests are, on the blocks
  * and with the start as they are, so that it is not computed again. Before
@@ -83,8 +81,12 @@ void what_if_note(struct what_if *what_if, uint64_t first, uint64_t end);
 void what_if_know(struct what_if *what_if, const struct fixing_figures *pad,
 		  const struct fixing_figures *coalesce);
 
-/* Compute what needs no more than the notes, once all writes are noted. */
-void what_if_choose(struct what_if *what_if, struct what_if_figures *figures);
+/*
+ * Compute what needs no more than the touches, once @moves has all writes, for blocks
+ * of WHAT_IF_LEAST to WHAT_IF_LARGEST.
+ */
+void what_if_choose(struct what_if *what_if, const struct moves *moves,
+		    struct what_if_figures *figures);
 
 /* Do a request again, of any operation, after what_if_choose(). */
 void what_if_do(struct what_if *what_if, const struct trace_request *request,
