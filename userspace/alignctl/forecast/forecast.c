@@ -6,6 +6,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/mix.h"
 #include "base/progress.h"
 #include "forecast/coverage.h"
 #include "forecast/forecast.h"
@@ -18,6 +19,10 @@
 #define MAX_WRITE_BYTES		UINT32_MAX
 /* Requests between looks at the clock; they take a few ms. */
 #define SHOWN_EACH		(1U << 14)
+
+/* Powers of two, by which most rows are in their slot. */
+#define SIZE_SLOTS	(4 * FORECAST_MAX_SIZES)
+#define PROCESS_SLOTS	(4 * FORECAST_MAX_PROCESSES)
 
 /* Models of the modes, without the times of the requests and with them. */
 enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
@@ -38,6 +43,9 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
  * @model: models of the modes, the timed one if times are known
  * @nr_models: number of models, maybe 0
  * @moves: writes and write-zeroes, for the touches of other starts
+ * @size_slot: hash table of the forecast's rows by length; one more than the index
+ *	of a row, or 0
+ * @process_slot: the same of rows by process
  */
 struct pass {
 	struct forecast *forecast;
@@ -53,6 +61,8 @@ struct pass {
 	struct fixing *model[NR_MODELS];
 	unsigned int nr_models;
 	struct moves *moves;
+	uint16_t size_slot[SIZE_SLOTS];
+	uint16_t process_slot[PROCESS_SLOTS];
 };
 
 static int refuse(const struct source *source, const char *reason)
@@ -119,33 +129,50 @@ static void add(struct forecast_row *row, const struct align_split *split)
 	row->touches += split->nr_touches;
 }
 
-static struct forecast_row *row_of_size(struct forecast *f, uint64_t bytes)
+/* Return the row of writes of a length; add it if it is new and there is room. */
+static struct forecast_row *row_of_size(struct pass *pass, uint64_t bytes)
 {
-	uint32_t i;
+	struct forecast *f = pass->forecast;
+	uint64_t at = mix64(bytes) % SIZE_SLOTS;
+	uint16_t row;
 
-	for (i = 0; i < f->nr_sizes; i++)
-		if (f->size[i].bytes == bytes)
-			return &f->size[i].row;
-	if (i == FORECAST_MAX_SIZES)
+	for (; (row = pass->size_slot[at]); at = (at + 1) % SIZE_SLOTS)
+		if (f->size[row - 1].bytes == bytes)
+			return &f->size[row - 1].row;
+	if (f->nr_sizes == FORECAST_MAX_SIZES)
 		return &f->other_sizes;
-	f->nr_sizes++;
-	f->size[i].bytes = bytes;
-	return &f->size[i].row;
+	row = (uint16_t)f->nr_sizes++;
+	pass->size_slot[at] = row + 1;
+	f->size[row].bytes = bytes;
+	return &f->size[row].row;
 }
 
-static struct forecast_row *row_of_process(struct forecast *f,
-					   const char *comm)
+/* Return a hash of a name. */
+static uint64_t hash_of(const char *comm)
 {
-	uint32_t i;
+	uint64_t hash = 0;
 
-	for (i = 0; i < f->nr_processes; i++)
-		if (!strcmp(f->process[i].comm, comm))
-			return &f->process[i].row;
-	if (i == FORECAST_MAX_PROCESSES)
+	for (; *comm; comm++)
+		hash = mix64(hash + (unsigned char)*comm);
+	return hash;
+}
+
+/* As row_of_size(), of the issuing process. */
+static struct forecast_row *row_of_process(struct pass *pass, const char *comm)
+{
+	struct forecast *f = pass->forecast;
+	uint64_t at = hash_of(comm) % PROCESS_SLOTS;
+	uint16_t row;
+
+	for (; (row = pass->process_slot[at]); at = (at + 1) % PROCESS_SLOTS)
+		if (!strcmp(f->process[row - 1].comm, comm))
+			return &f->process[row - 1].row;
+	if (f->nr_processes == FORECAST_MAX_PROCESSES)
 		return &f->other_processes;
-	f->nr_processes++;
-	strcpy(f->process[i].comm, comm);
-	return &f->process[i].row;
+	row = (uint16_t)f->nr_processes++;
+	pass->process_slot[at] = row + 1;
+	strcpy(f->process[row].comm, comm);
+	return &f->process[row].row;
 }
 
 /* Count the touches of a write or write-zeroes, and note it for the shifts. */
@@ -171,8 +198,8 @@ static void count_write(struct pass *pass, const struct trace_request *request,
 	f->fua += request->fua;
 	f->class[split.class]++;
 	add(&f->phase[align_sector_in_block(&f->geometry, first)], &split);
-	add(row_of_size(f, request->bytes), &split);
-	add(row_of_process(f, request->comm), &split);
+	add(row_of_size(pass, request->bytes), &split);
+	add(row_of_process(pass, request->comm), &split);
 }
 
 static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)

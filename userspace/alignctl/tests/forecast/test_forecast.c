@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -419,6 +420,50 @@ static void streams(void)
 	}
 }
 
+/* Each length and each process twice, of more than there are rows for. */
+static void rows_by_size_and_process(void)
+{
+	const uint32_t most = FORECAST_MAX_PROCESSES + 20;
+	CLEANUP_FREE struct forecast *f = malloc(sizeof(*f));
+	CLEANUP_FREE char *text = NULL;
+	struct align_geometry g = geometry(0);
+	struct source source;
+	uint32_t i, n;
+	size_t size;
+	FILE *out;
+
+	trace_folder_open();
+	out = open_memstream(&text, &size);
+	fputs("op,offset,bytes,comm\n", out);
+	for (n = 0; n < 2; n++)
+		for (i = 0; i < most; i++)
+			fprintf(out, "write,%u,%u,p%u\n", i * 512,
+				512 * (1 + i), i * 7 % most);
+	fclose(out);
+	CHECK(!source_open(&source, trace_text("t", text)), "opened");
+	CHECK(!forecast_touches(f, &source, &g, 0, 0), "planned");
+	source_close(&source);
+	trace_folder_close();
+	CHECK(f->nr_sizes == FORECAST_MAX_SIZES &&
+	      f->other_sizes.writes == 2 * (most - FORECAST_MAX_SIZES),
+	      "%" PRIu64 " of other sizes", f->other_sizes.writes);
+	CHECK(f->nr_processes == FORECAST_MAX_PROCESSES &&
+	      f->other_processes.writes == 2 * (most - FORECAST_MAX_PROCESSES),
+	      "%" PRIu64 " of other processes", f->other_processes.writes);
+	for (i = 0; i < f->nr_sizes; i++)
+		CHECK(f->size[i].bytes == 512 * (1 + i) &&
+		      f->size[i].row.writes == 2, "%u: %" PRIu64 " of %" PRIu64,
+		      i, f->size[i].row.writes, f->size[i].bytes);
+	for (i = 0; i < f->nr_processes; i++) {
+		char comm[TRACE_COMM_BYTES];
+
+		snprintf(comm, sizeof(comm), "p%u", i * 7 % most);
+		CHECK(!strcmp(f->process[i].comm, comm) &&
+		      f->process[i].row.writes == 2, "%u: %" PRIu64 " of %s", i,
+		      f->process[i].row.writes, f->process[i].comm);
+	}
+}
+
 /* The table of shifts says what each shift really makes of it. */
 static void shifts_are_what_they_say(void)
 {
@@ -576,6 +621,8 @@ const struct tap_test forecast_tests[] = {
 	{ "a block that the end of the device cuts has no minimum of its own",
 	  coverage_at_the_end },
 	{ "the workloads need the reads that were worked out by hand", streams },
+	{ "writes have rows by length and by process in order, and all others one",
+	  rows_by_size_and_process },
 	{ "the table of moves has what each move makes of the workload",
 	  shifts_are_what_they_say },
 	{ "the shifted partition is three sectors off",
