@@ -259,6 +259,7 @@ static struct said forecast(const struct traced *traced, bool timed)
 	const struct world_plan *plan = &traced->plan;
 	struct align_geometry g;
 	struct said said = { .rmin = 0 };
+	struct coverage_count count, *counts[] = { &count };
 	struct coverage *coverage;
 	struct fixing *fixing;
 	unsigned int i;
@@ -267,7 +268,8 @@ static struct said forecast(const struct traced *traced, bool timed)
 	align_geometry_init(&g, plan->physical, ALIGN_SECTOR_SIZE, plan->offset,
 			    plan->start, plan->sectors);
 	fixing = fixing_new(&g, timed, plan->max_blocks);
-	coverage = coverage_new(&g, 64);
+	count = coverage_count_of(&g);
+	coverage = coverage_new(64);
 	for (i = 0; i < plan->nr_ops; i++) {
 		const struct world_op *op = &plan->op[i];
 		struct trace_request request = request_of(op, traced->ns[i]);
@@ -281,8 +283,10 @@ static struct said forecast(const struct traced *traced, bool timed)
 	fixing_flush(fixing);
 	said.fixing = fixing_figures(fixing, plan->mode == 2 ? FIXING_COALESCE :
 							       FIXING_PAD);
-	if (coverage_end_pass(coverage, &said.distinct, &said.rmin))
-		said.rmin = 0;
+	if (!coverage_end_pass(coverage, counts, 1)) {
+		said.distinct = count.distinct;
+		said.rmin = count.rmin;
+	}
 	coverage_free(coverage);
 	fixing_free(fixing);
 	return said;

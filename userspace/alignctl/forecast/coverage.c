@@ -4,41 +4,49 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "base/cleanup.h"
 #include "base/message.h"
 #include "base/mix.h"
 #include "forecast/coverage.h"
 
-/*
- * Bits count from the start of block 0, which may lie before the device, so
- * that no block lies in two leaves, and none of up to 64 sectors in two words.
- */
 #define WORD_BITS	64U
 #define LEAF_WORDS	64U
 #define LEAF_BITS	(LEAF_WORDS * WORD_BITS)
 
 #define NO_LEAF		UINT32_MAX
+#define NO_BLOCK	UINT64_MAX
+
+/* Runs that are found before each count goes over them. */
+#define MAX_RUNS	256U
 
 /**
  * struct leaf - a stretch of the device
- * @number: number of the leaf, from the start of block 0
+ * @number: number of the leaf, from the start of the device
  * @next: index of another leaf in the same bucket, or NO_LEAF
  * @some: a bit for each word in which a sector is written
- * @full: a bit for each word in which all sectors are written
  * @word: a bit for each sector of the leaf
  */
 struct leaf {
 	uint64_t number;
 	uint32_t next;
 	uint64_t some;
-	uint64_t full;
 	uint64_t word[LEAF_WORDS];
 };
 
 static_assert(LEAF_WORDS == WORD_BITS, "a word has a bit for each word of a leaf");
 
 /**
+ * struct run - sectors that are written, between two that are not
+ * @first: first sector
+ * @end: the sector behind them
+ */
+struct run {
+	uint64_t first;
+	uint64_t end;
+};
+
+/**
  * struct coverage - one pass
- * @g: geometry of the device
  * @from: number of the leaf at which this pass begins
  * @to: number of the leaf before which it ends; lowered when memory runs out
  * @max: limit of leaves
@@ -47,9 +55,10 @@ static_assert(LEAF_WORDS == WORD_BITS, "a word has a bit for each word of a leaf
  * @leaf: the leaves, unsorted
  * @bucket: index of the first leaf of each bucket, or NO_LEAF
  * @nr_buckets: number of buckets, a power of two
+ * @run: runs of sectors that are not counted yet, the last of which may go on
+ * @nr_runs: number of elements of @run in use
  */
 struct coverage {
-	struct align_geometry g;
 	uint64_t from;
 	uint64_t to;
 	uint32_t max;
@@ -58,6 +67,8 @@ struct coverage {
 	struct leaf *leaf;
 	uint32_t *bucket;
 	uint32_t nr_buckets;
+	struct run run[MAX_RUNS];
+	uint32_t nr_runs;
 };
 
 /* Empty all buckets, of which there are as many as there is room for leaves. */
@@ -82,12 +93,10 @@ static void put_in_bucket(struct coverage *c, uint32_t i)
 	*bucket = i;
 }
 
-struct coverage *coverage_new(const struct align_geometry *g,
-			      uint32_t max_leaves)
+struct coverage *coverage_new(uint32_t max_leaves)
 {
 	struct coverage *c = memory_or_exit(calloc(1, sizeof(*c)));
 
-	c->g = *g;
 	c->to = UINT64_MAX;
 	c->max = max_leaves;
 	c->room = 1;
@@ -105,24 +114,34 @@ void coverage_free(struct coverage *c)
 	free(c);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_number(const void *a, const void *b, void *context)
 {
-	const uint64_t *x = a, *y = b;
+	const struct leaf *leaf = context;
+	uint64_t x = leaf[*(const uint32_t *)a].number;
+	uint64_t y = leaf[*(const uint32_t *)b].number;
 
-	return (*x > *y) - (*x < *y);
+	return (x > y) - (x < y);
+}
+
+/* Return the indices of the leaves by rising number, for free(). */
+static uint32_t *sort_leaves(const struct coverage *c)
+{
+	uint32_t *sorted = memory_or_exit(calloc(c->nr + 1, sizeof(*sorted)));
+	uint32_t i;
+
+	for (i = 0; i < c->nr; i++)
+		sorted[i] = i;
+	qsort_r(sorted, c->nr, sizeof(*sorted), by_number, c->leaf);
+	return sorted;
 }
 
 /* Leave the upper half of the leaves to a later pass. */
 static void give_up_half(struct coverage *c)
 {
-	uint64_t *number = memory_or_exit(calloc(c->nr, sizeof(*number)));
+	CLEANUP_FREE uint32_t *sorted = sort_leaves(c);
 	uint32_t i, kept = 0;
 
-	for (i = 0; i < c->nr; i++)
-		number[i] = c->leaf[i].number;
-	qsort(number, c->nr, sizeof(*number), by_number);
-	c->to = number[(c->nr + 1) / 2];
-	free(number);
+	c->to = c->leaf[sorted[(c->nr + 1) / 2]].number;
 	empty_buckets(c);
 	for (i = 0; i < c->nr; i++) {
 		if (c->leaf[i].number >= c->to)
@@ -170,130 +189,124 @@ static struct leaf *get_leaf(struct coverage *c, uint64_t number)
 	return leaf;
 }
 
-/* Note the written bits of a leaf's word. */
-static void mark(struct leaf *leaf, uint32_t word, uint64_t written)
-{
-	uint64_t bit = (uint64_t)1 << word;
-
-	leaf->word[word] |= written;
-	leaf->some |= bit;
-	if (leaf->word[word] == UINT64_MAX)
-		leaf->full |= bit;
-}
-
 void coverage_add(struct coverage *c, uint64_t first, uint64_t end)
 {
-	uint64_t at = first + c->g.lead, stop = end + c->g.lead;
+	uint64_t at = first;
 
 	if (at / LEAF_BITS < c->from)
 		at = c->from * LEAF_BITS;
-	while (at < stop && at / LEAF_BITS < c->to) {
+	while (at < end && at / LEAF_BITS < c->to) {
 		struct leaf *leaf = get_leaf(c, at / LEAF_BITS);
 
 		if (!leaf)
 			return;
 		do {
+			uint32_t word = at / WORD_BITS % LEAF_WORDS;
 			uint32_t bit = at % WORD_BITS;
-			uint32_t last = stop - at < WORD_BITS - bit ?
-					bit + (uint32_t)(stop - at) : WORD_BITS;
+			uint32_t last = end - at < WORD_BITS - bit ?
+					bit + (uint32_t)(end - at) : WORD_BITS;
 
-			mark(leaf, at / WORD_BITS % LEAF_WORDS,
-			     bits_between(bit, last));
+			leaf->word[word] |= bits_between(bit, last);
+			leaf->some |= (uint64_t)1 << word;
 			at += last - bit;
-		} while (at < stop && at % LEAF_BITS);
+		} while (at < end && at % LEAF_BITS);
 	}
 }
 
-/**
- * struct tally - blocks of one geometry
- * @distinct: number of blocks that were written
- * @open: number of those whose rest no write covers, without edge blocks
- * @first: first bit of the first block that is no edge block
- * @end: the bit after the last such block
- */
-struct tally {
-	uint64_t distinct;
-	uint64_t open;
-	uint64_t first;
-	uint64_t end;
-};
-
-/*
- * Return a mask of 64 bits, for @scale sectors each from sector @at on: those that
- * lie in no edge block.
- */
-static uint64_t inside(const struct tally *tally, uint64_t at, uint32_t scale)
+struct coverage_count coverage_count_of(const struct align_geometry *g)
 {
-	uint64_t end = at + WORD_BITS * scale;
-
-	if (at >= tally->first && end <= tally->end)
-		return UINT64_MAX;
-	if (end <= tally->first || at >= tally->end)
-		return 0;
-	return bits_between(at < tally->first ? (tally->first - at) / scale : 0,
-			    end > tally->end ? (tally->end - at) / scale :
-					       WORD_BITS);
+	return (struct coverage_count) {
+		.g = *g, .last = NO_BLOCK, .open = NO_BLOCK,
+	};
 }
 
-/*
- * Count the blocks, of @group bits each, in 64 bits, each for @scale sectors of
- * which @some or the whole is written (@full), from sector @at on.
- */
-static void count_blocks(struct tally *tally, uint32_t group, uint64_t some,
-			 uint64_t full, uint64_t at, uint32_t scale)
+/* Count a block of which a sector is not written, unless it is the last such one. */
+static void count_open(struct coverage_count *count, uint64_t block)
 {
-	uint64_t lowest = UINT64_MAX / (((uint64_t)1 << group) - 1);
+	if (block == count->open || align_is_edge(&count->g, block))
+		return;
+	count->rmin++;
+	count->open = block;
+}
+
+/* Count the blocks of rising runs of sectors. */
+static void count_runs(struct coverage_count *count, const struct run *run,
+		       uint32_t nr)
+{
+	const struct align_geometry g = count->g;
 	uint32_t i;
 
-	/* gather each block in its lowest bit */
-	for (i = 1; i < group; i *= 2) {
-		some |= some >> i;
-		full &= full >> i;
+	for (i = 0; i < nr; i++) {
+		uint64_t first = align_block_of(&g, run[i].first);
+		uint64_t last = align_block_of(&g, run[i].end - 1);
+
+		count->distinct += last - first + (first != count->last);
+		count->last = last;
+		if (align_sector_in_block(&g, run[i].first))
+			count_open(count, first);
+		if (align_sector_in_block(&g, run[i].end))
+			count_open(count, last);
 	}
-	some &= lowest;
-	tally->distinct += bits_count(some);
-	full = some & ~full;
-	if (full)
-		tally->open += bits_count(full & inside(tally, at, scale));
 }
 
-void coverage_count(const struct coverage *c, const struct align_geometry *g,
-		    uint64_t *distinct, uint64_t *rmin)
+/* Count all runs but the last @left of them. */
+static void count_all(struct coverage *c, struct coverage_count *const counts[],
+		      unsigned int nr, uint32_t left)
 {
-	/* block 0 of @g may start whole blocks behind block 0 of the coverage */
-	uint64_t ahead = (c->g.lead - g->lead) >> g->block_shift;
-	struct tally tally = {
-		.first = (ahead + g->first_whole) << g->block_shift,
-		.end = (ahead + g->end_whole) << g->block_shift,
-	};
-	uint32_t sectors = align_block_sectors(g), i;
+	unsigned int i;
 
-	for (i = 0; i < c->nr; i++) {
-		const struct leaf *leaf = &c->leaf[i];
-		uint64_t at = leaf->number * LEAF_BITS, some = leaf->some;
-
-		if (sectors >= WORD_BITS) {
-			count_blocks(&tally, sectors / WORD_BITS, some,
-				     leaf->full, at, WORD_BITS);
-			continue;
-		}
-		tally.distinct += bits_count(leaf->full) * (WORD_BITS / sectors);
-		for (some &= ~leaf->full; some; some &= some - 1) {
-			uint32_t word = bits_lowest(some);
-
-			count_blocks(&tally, sectors, leaf->word[word],
-				     leaf->word[word], at + word * WORD_BITS, 1);
-		}
-	}
-	*distinct += tally.distinct;
-	*rmin += tally.open;
+	for (i = 0; i < nr; i++)
+		count_runs(counts[i], c->run, c->nr_runs - left);
+	if (left)
+		c->run[0] = c->run[c->nr_runs - 1];
+	c->nr_runs = left;
 }
 
-bool coverage_end_pass(struct coverage *c, uint64_t *distinct, uint64_t *rmin)
+/* Add the runs of a word whose first sector is @at. */
+static void add_runs(struct coverage *c, uint64_t word, uint64_t at)
 {
+	while (word) {
+		uint64_t first = at + bits_lowest(word);
+		/* the lowest run becomes one bit, behind it */
+		uint64_t carried = word + (word & -word);
+		uint64_t behind = carried & ~word;
+		uint64_t end = at + (behind ? bits_lowest(behind) : WORD_BITS);
+
+		word &= carried;
+		if (c->nr_runs && c->run[c->nr_runs - 1].end == first)
+			c->run[c->nr_runs - 1].end = end;
+		else
+			c->run[c->nr_runs++] = (struct run) { first, end };
+	}
+}
+
+/* Count the blocks of a leaf. */
+static void count_leaf(struct coverage *c, const struct leaf *leaf,
+		       struct coverage_count *const counts[], unsigned int nr)
+{
+	uint64_t some;
+
+	for (some = leaf->some; some; some &= some - 1) {
+		uint32_t word = bits_lowest(some);
+
+		if (c->nr_runs > MAX_RUNS - WORD_BITS / 2)
+			count_all(c, counts, nr, 1);
+		add_runs(c, leaf->word[word],
+			 leaf->number * LEAF_BITS + word * WORD_BITS);
+	}
+}
+
+bool coverage_end_pass(struct coverage *c,
+		       struct coverage_count *const counts[], unsigned int nr)
+{
+	CLEANUP_FREE uint32_t *sorted = sort_leaves(c);
 	bool more = c->to != UINT64_MAX;
+	uint32_t i;
 
-	coverage_count(c, &c->g, distinct, rmin);
+	for (i = 0; i < c->nr; i++)
+		count_leaf(c, &c->leaf[sorted[i]], counts, nr);
+	/* the last run may go on in the next pass */
+	count_all(c, counts, nr, more && c->nr_runs);
 	c->nr = 0;
 	empty_buckets(c);
 	c->from = c->to;

@@ -37,9 +37,10 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
  * @context: for @seen
  * @number: number of the pass, from 1
  * @count: count the requests, in the first pass only
- * @again: do the requests again for @what_if alone
+ * @cover: add writes and write-zeroes to @coverage
+ * @again: do the requests again for the modes of @what_if, in the second pass only
  * @what_if: other blocks and starts; NULL: not asked for
- * @coverage: coverage of writes and write-zeroes; NULL: not asked for
+ * @coverage: coverage of writes and write-zeroes; NULL: not asked for, or counted
  * @model: models of the modes, the timed one if times are known
  * @nr_models: number of models, maybe 0
  * @moves: writes and write-zeroes, for the touches of other starts
@@ -55,6 +56,7 @@ struct pass {
 	void *context;
 	unsigned int number;
 	bool count;
+	bool cover;
 	bool again;
 	struct what_if *what_if;
 	struct coverage *coverage;
@@ -212,7 +214,7 @@ static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
 	f->zeroes_misaligned += split.nr_touches != 0;
 }
 
-/* Take a request that reaches the device; count it in the first pass. */
+/* Take a request that reaches the device, for all that the pass is for. */
 static int take(void *context, const struct trace_request *request)
 {
 	struct pass *pass = context;
@@ -225,13 +227,11 @@ static int take(void *context, const struct trace_request *request)
 		if (result)
 			return result;
 	}
-	if (pass->again) {
-		what_if_do(pass->what_if, request, first, end);
-		return ALIGNCTL_FINE;
-	}
-	if (pass->coverage && (request->op == TRACE_WRITE ||
-			       request->op == TRACE_WRITE_ZEROES))
+	if (pass->cover && (request->op == TRACE_WRITE ||
+			    request->op == TRACE_WRITE_ZEROES))
 		coverage_add(pass->coverage, first, end);
+	if (pass->again)
+		what_if_do(pass->what_if, request, first, end);
 	if (!pass->count)
 		return ALIGNCTL_FINE;
 	f->requests[request->op]++;
@@ -349,28 +349,75 @@ static void take_models(struct pass *pass)
 	}
 }
 
-/* Forecast for other blocks and starts, after the first pass over the source. */
-static int ask_what_if(struct pass *pass)
+/*
+ * Set what the first pass says by itself. Return: true if other blocks and starts ask
+ * for more, for which the source may have to be read again.
+ */
+static bool end_first_pass(struct pass *pass)
 {
-	const struct forecast *f = pass->forecast;
-	struct what_if_figures *figures = &pass->forecast->what_if;
-	int result;
+	struct forecast *f = pass->forecast;
 
+	moves_count(pass->moves, align_block_sectors(&f->geometry), f->shifted,
+		    NULL);
+	take_models(pass);
+	if (!pass->what_if)
+		return false;
+	what_if_choose(pass->what_if, pass->moves, &f->what_if);
+	if (f->touches_only || !source_has_way_back(pass->source))
+		return false;
 	if (pass->nr_models)
 		what_if_know(pass->what_if, f->timed ? &f->pad_timed : &f->pad,
 			     f->timed ? &f->coalesce_timed : &f->coalesce);
-	what_if_choose(pass->what_if, pass->moves, figures);
-	if (f->touches_only || !source_has_way_back(pass->source))
-		return ALIGNCTL_FINE;
+	what_if_open(pass->what_if, &f->what_if);
+	return true;
+}
+
+/* End a pass of the coverage, which is freed after the last one. */
+static void end_coverage(struct pass *pass,
+			 struct coverage_count *const counts[], unsigned int nr)
+{
+	if (!pass->cover)
+		return;
+	pass->cover = coverage_end_pass(pass->coverage, counts, nr);
+	if (pass->cover)
+		return;
+	coverage_free(pass->coverage);
+	pass->coverage = NULL;
+}
+
+/* Read all requests, again for as often as something is not known. */
+static int read_passes(struct pass *pass)
+{
+	struct forecast *f = pass->forecast;
+	struct coverage_count all = coverage_count_of(&f->geometry);
+	struct coverage_count *counts[1 + WHAT_IF_MAX_CASES] = { &all };
+	int result = read_once(pass);
+	unsigned int nr = 1;
+	bool asks;
+
+	if (result)
+		return result;
+	asks = end_first_pass(pass);
+	if (asks)
+		nr += what_if_counts(pass->what_if, counts + 1);
 	pass->count = false;
-	pass->again = true;
-	do {
+	pass->again = asks && what_if_has_models(pass->what_if);
+	end_coverage(pass, counts, nr);
+	while (pass->again || pass->cover) {
 		pass->number++;
 		result = source_rewind(pass->source);
 		if (!result)
 			result = read_once(pass);
-	} while (!result && what_if_end_pass(pass->what_if, figures));
-	return result;
+		if (result)
+			return result;
+		pass->again = false;
+		end_coverage(pass, counts, nr);
+	}
+	f->figures.distinct = all.distinct;
+	f->figures.rmin = all.rmin;
+	if (asks)
+		what_if_end(pass->what_if, &f->what_if);
+	return ALIGNCTL_FINE;
 }
 
 /*
@@ -396,8 +443,6 @@ static int make(struct pass *pass, enum extent extent,
 		uint32_t cache_block)
 {
 	struct forecast *f = pass->forecast;
-	struct source *source = pass->source;
-	uint32_t sectors = align_block_sectors(g);
 	unsigned int i;
 	int result;
 
@@ -406,7 +451,7 @@ static int make(struct pass *pass, enum extent extent,
 	f->shift = shift;
 	f->cache_block = cache_block;
 	f->touches_only = extent == EXTENT_TOUCHES;
-	f->timed = source_facts(source).timed;
+	f->timed = source_facts(pass->source).timed;
 	pass->number = 1;
 	pass->count = true;
 	if (extent >= EXTENT_MODES && forecast_fixes(f))
@@ -417,25 +462,10 @@ static int make(struct pass *pass, enum extent extent,
 	if (extent >= EXTENT_WHAT_IF)
 		pass->what_if = what_if_new(g, f->timed);
 	if (extent == EXTENT_FIGURES || extent == EXTENT_WHAT_IF)
-		pass->coverage = coverage_new(g, COVERAGE_MAX_LEAVES);
+		pass->coverage = coverage_new(COVERAGE_MAX_LEAVES);
+	pass->cover = pass->coverage;
 	pass->moves = new_moves(g);
-
-	result = read_once(pass);
-	while (!result && pass->coverage &&
-	       coverage_end_pass(pass->coverage, &f->figures.distinct,
-				 &f->figures.rmin)) {
-		pass->count = false;
-		pass->number++;
-		result = source_rewind(source);
-		if (!result)
-			result = read_once(pass);
-	}
-	if (!result) {
-		moves_count(pass->moves, sectors, f->shifted, NULL);
-		take_models(pass);
-		if (extent >= EXTENT_WHAT_IF)
-			result = ask_what_if(pass);
-	}
+	result = read_passes(pass);
 	for (i = 0; i < pass->nr_models; i++)
 		fixing_free(pass->model[i]);
 	what_if_free(pass->what_if);

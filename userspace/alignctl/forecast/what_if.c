@@ -3,27 +3,18 @@
 #include <string.h>
 
 #include "base/message.h"
-#include "forecast/coverage.h"
 #include "forecast/what_if.h"
 
-#define NR_CASES	(2 * WHAT_IF_NR_SIZES)
-
-/* Each case has its own; all together are bounded. */
-#define MAX_LEAVES	(COVERAGE_MAX_LEAVES / 2)
-
 /**
- * struct lane - a case that requests are done again for
- * @g: geometry of the case
- * @coverage: coverage of writes and write-zeroes, of this lane or of one with
- *	larger blocks, of which this lane's are parts
- * @owns: the coverage is this lane's
+ * struct lane - a case whose distinct blocks and modes are asked for
+ * @result: outcome of the case
+ * @count: its blocks that are written
  * @fixing: model of the modes; NULL: the target does not support the blocks, or
  *	the outcome is known
  */
 struct lane {
-	struct align_geometry g;
-	struct coverage *coverage;
-	bool owns;
+	struct what_if_case *result;
+	struct coverage_count count;
 	struct fixing *fixing;
 };
 
@@ -34,10 +25,9 @@ struct lane {
  * @modes_known: @pad and @coalesce are known
  * @pad: outcome in mode pad on the blocks of @g
  * @coalesce: outcome in mode coalesce on the blocks of @g
- * @passes: number of passes in which requests were done again
- * @lane: cases, first all of the start as it is, each by rising blocks; without
- *	a coverage: not needed
- * @model: models of all lanes that have one
+ * @lane: cases
+ * @nr_lanes: number of elements of @lane in use
+ * @model: models of the lanes that have one
  * @nr_models: number of elements of @model in use
  */
 struct what_if {
@@ -46,9 +36,9 @@ struct what_if {
 	bool modes_known;
 	struct fixing_figures pad;
 	struct fixing_figures coalesce;
-	unsigned int passes;
-	struct lane lane[NR_CASES];
-	struct fixing *model[NR_CASES];
+	struct lane lane[WHAT_IF_MAX_CASES];
+	unsigned int nr_lanes;
+	struct fixing *model[WHAT_IF_MAX_CASES];
 	unsigned int nr_models;
 };
 
@@ -67,11 +57,8 @@ void what_if_free(struct what_if *w)
 
 	if (!w)
 		return;
-	for (i = 0; i < NR_CASES; i++) {
-		if (w->lane[i].owns)
-			coverage_free(w->lane[i].coverage);
-		fixing_free(w->lane[i].fixing);
-	}
+	for (i = 0; i < w->nr_models; i++)
+		fixing_free(w->model[i]);
 	free(w);
 }
 
@@ -90,41 +77,6 @@ static struct align_geometry geometry_of(const struct align_geometry *g,
 	other.first_whole = align_block_of(&other, g->first_sector + sectors - 1);
 	other.end_whole = align_block_of(&other, g->end_sector);
 	return other;
-}
-
-/* Find a coverage of larger blocks that the lane's blocks are parts of. */
-static struct coverage *find_coverage(const struct what_if *w,
-				      const struct lane *lane)
-{
-	uint32_t sectors = align_block_sectors(&lane->g), i;
-
-	for (i = 0; i < NR_CASES; i++)
-		if (w->lane[i].owns && w->lane[i].g.lead >= lane->g.lead &&
-		    (w->lane[i].g.lead - lane->g.lead) % sectors == 0)
-			return w->lane[i].coverage;
-	return NULL;
-}
-
-/* Check for the blocks and the start as they are, whose outcome is known. */
-static bool is_known(const struct what_if *w, uint32_t physical, uint32_t moved)
-{
-	return w->modes_known && physical == w->g.physical && !moved;
-}
-
-/* Open a lane; those of larger blocks are open already. */
-static void open_lane(struct what_if *w, struct lane *lane, uint32_t physical,
-		      uint32_t moved)
-{
-	lane->g = geometry_of(&w->g, physical, moved);
-	lane->coverage = find_coverage(w, lane);
-	lane->owns = !lane->coverage;
-	if (lane->owns)
-		lane->coverage = coverage_new(&lane->g, MAX_LEAVES);
-	if (!align_can_fix(&lane->g) || is_known(w, physical, moved))
-		return;
-	lane->fixing = fixing_new(&lane->g, w->timed,
-				  fixing_max_blocks(&lane->g));
-	w->model[w->nr_models++] = lane->fixing;
 }
 
 /* Set what the moves of the start make of one size of blocks. */
@@ -166,7 +118,7 @@ void what_if_know(struct what_if *w, const struct fixing_figures *pad,
 void what_if_choose(struct what_if *w, const struct moves *moves,
 		    struct what_if_figures *figures)
 {
-	uint32_t logical = w->g.logical >> ALIGN_SECTOR_SHIFT, sectors, i;
+	uint32_t logical = w->g.logical >> ALIGN_SECTOR_SHIFT, sectors;
 
 	memset(figures, 0, sizeof(*figures));
 	for (sectors = WHAT_IF_LEAST; sectors <= WHAT_IF_LARGEST; sectors *= 2) {
@@ -178,74 +130,95 @@ void what_if_choose(struct what_if *w, const struct moves *moves,
 		size->physical = sectors << ALIGN_SECTOR_SHIFT;
 		choose(w, moves, size);
 	}
-	for (i = figures->nr; i-- > 0;) {
-		const struct what_if_size *size = &figures->size[i];
+}
 
-		open_lane(w, &w->lane[i], size->physical, 0);
+/* Check for the blocks and the start as they are, whose outcome is known. */
+static bool is_known(const struct what_if *w, const struct align_geometry *g)
+{
+	return w->modes_known && g->physical == w->g.physical &&
+	       g->lead == w->g.lead;
+}
+
+static void open_lane(struct what_if *w, uint32_t physical,
+		      struct what_if_case *result)
+{
+	struct align_geometry g = geometry_of(&w->g, physical, result->moved);
+	struct lane *lane = &w->lane[w->nr_lanes++];
+
+	lane->result = result;
+	lane->count = coverage_count_of(&g);
+	if (!align_can_fix(&g) || is_known(w, &g))
+		return;
+	lane->fixing = fixing_new(&g, w->timed, fixing_max_blocks(&g));
+	w->model[w->nr_models++] = lane->fixing;
+}
+
+void what_if_open(struct what_if *w, struct what_if_figures *figures)
+{
+	uint32_t i;
+
+	for (i = 0; i < figures->nr; i++) {
+		struct what_if_size *size = &figures->size[i];
+
+		open_lane(w, size->physical, &size->as_is);
 		if (size->best.moved)
-			open_lane(w, &w->lane[WHAT_IF_NR_SIZES + i],
-				  size->physical, size->best.moved);
+			open_lane(w, size->physical, &size->best);
 	}
+}
+
+unsigned int what_if_counts(struct what_if *w,
+			    struct coverage_count *counts[WHAT_IF_MAX_CASES])
+{
+	unsigned int i;
+
+	for (i = 0; i < w->nr_lanes; i++)
+		counts[i] = &w->lane[i].count;
+	return w->nr_lanes;
+}
+
+bool what_if_has_models(const struct what_if *w)
+{
+	return w->nr_models;
 }
 
 void what_if_do(struct what_if *w, const struct trace_request *request,
 		uint64_t first, uint64_t end)
 {
-	bool writes = request->op == TRACE_WRITE ||
-		      request->op == TRACE_WRITE_ZEROES;
-	unsigned int i;
-
-	for (i = 0; i < NR_CASES; i++) {
-		struct lane *lane = &w->lane[i];
-
-		if (lane->owns && writes)
-			coverage_add(lane->coverage, first, end);
-	}
-	if (!w->passes)
-		fixing_request(w->model, w->nr_models, request, first, end);
+	fixing_request(w->model, w->nr_models, request, first, end);
 }
 
-bool what_if_end_pass(struct what_if *w, struct what_if_figures *figures)
+/* Set the outcome of a case in the modes, if it has one. */
+static void take_modes(const struct what_if *w, struct lane *lane)
 {
-	bool more = false;
-	unsigned int i;
+	struct what_if_case *result = lane->result;
 
-	for (i = 0; i < NR_CASES; i++) {
-		struct what_if_size *size = &figures->size[i % WHAT_IF_NR_SIZES];
-		struct what_if_case *result = i < WHAT_IF_NR_SIZES ?
-					      &size->as_is : &size->best;
-		struct lane *lane = &w->lane[i];
-		uint64_t distinct = 0;
-
-		if (!lane->coverage)
-			continue;
-		coverage_count(lane->coverage, &lane->g, &distinct,
-			       &result->rmin);
-		result->rmin_known = true;
-		if (result == &size->as_is && is_known(w, size->physical, 0)) {
-			result->pad = w->pad;
-			result->coalesce = w->coalesce;
-			result->modes_known = true;
-		}
-		if (!lane->fixing || w->passes)
-			continue;
+	if (lane->fixing) {
 		fixing_flush(lane->fixing);
 		result->pad = fixing_figures(lane->fixing, FIXING_PAD);
 		result->coalesce = fixing_figures(lane->fixing,
 						  FIXING_COALESCE);
-		result->modes_known = true;
+	} else if (is_known(w, &lane->count.g)) {
+		result->pad = w->pad;
+		result->coalesce = w->coalesce;
+	} else {
+		return;
 	}
-	for (i = 0; i < NR_CASES; i++) {
-		uint64_t distinct = 0, rmin = 0;
+	result->modes_known = true;
+}
 
-		if (w->lane[i].owns)
-			more |= coverage_end_pass(w->lane[i].coverage,
-						  &distinct, &rmin);
+void what_if_end(struct what_if *w, struct what_if_figures *figures)
+{
+	uint32_t i;
+
+	for (i = 0; i < w->nr_lanes; i++) {
+		struct lane *lane = &w->lane[i];
+
+		lane->result->rmin = lane->count.rmin;
+		lane->result->rmin_known = true;
+		take_modes(w, lane);
 	}
-	w->passes++;
 	/* the best start may be the start as it is */
 	for (i = 0; i < figures->nr; i++)
 		if (!figures->size[i].best.moved)
 			figures->size[i].best = figures->size[i].as_is;
-	return more;
 }

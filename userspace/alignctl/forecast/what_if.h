@@ -7,6 +7,7 @@
 #ifndef ALIGNCTL_WHAT_IF_H
 #define ALIGNCTL_WHAT_IF_H
 
+#include "forecast/coverage.h"
 #include "forecast/fixing.h"
 #include "forecast/moves.h"
 #include "trace/trace.h"
@@ -15,6 +16,7 @@
 #define WHAT_IF_LEAST		8U
 #define WHAT_IF_LARGEST		512U
 #define WHAT_IF_NR_SIZES	7U
+#define WHAT_IF_MAX_CASES	(2 * WHAT_IF_NR_SIZES)
 
 /**
  * struct what_if_case - one size of blocks, and one start of the device
@@ -74,28 +76,35 @@ struct what_if *what_if_new(const struct align_geometry *g, bool timed);
 void what_if_free(struct what_if *what_if);
 
 /*
- * Take over the outcome in the modes, timed as the requests are, on the blocks
- * and with the start as they are, so that it is not computed again. Before
- * what_if_choose(), if at all.
- */
-void what_if_know(struct what_if *what_if, const struct fixing_figures *pad,
-		  const struct fixing_figures *coalesce);
-
-/*
  * Compute what needs no more than the touches, once @moves has all writes, for blocks
  * of WHAT_IF_LEAST to WHAT_IF_LARGEST.
  */
 void what_if_choose(struct what_if *what_if, const struct moves *moves,
 		    struct what_if_figures *figures);
 
-/* Do a request again, of any operation, after what_if_choose(). */
+/*
+ * Take over the outcome in the modes, timed as the requests are, on the blocks
+ * and with the start as they are, so that it is not computed again. Before
+ * what_if_open(), if at all.
+ */
+void what_if_know(struct what_if *what_if, const struct fixing_figures *pad,
+		  const struct fixing_figures *coalesce);
+
+/* Begin with what needs all requests again, for the cases that were chosen. */
+void what_if_open(struct what_if *what_if, struct what_if_figures *figures);
+
+/* Get the counts that a coverage has to make. Return: their number. */
+unsigned int what_if_counts(struct what_if *what_if,
+			    struct coverage_count *counts[WHAT_IF_MAX_CASES]);
+
+/* Check whether requests have to be done again, for the modes. */
+bool what_if_has_models(const struct what_if *what_if);
+
+/* Do a request again, of any operation. */
 void what_if_do(struct what_if *what_if, const struct trace_request *request,
 		uint64_t first, uint64_t end);
 
-/*
- * End a pass in which all requests were done again, the last of which is a
- * flush, and set what is known then. Return: true if another pass is needed.
- */
-bool what_if_end_pass(struct what_if *what_if, struct what_if_figures *figures);
+/* Set what is known when the counts are complete and all requests were done. */
+void what_if_end(struct what_if *what_if, struct what_if_figures *figures);
 
 #endif

@@ -296,48 +296,98 @@ static void models_together(void)
 		fixing_free(together[i]);
 }
 
-/* Blocks at random in a stretch, some of them whole: in any number of passes. */
+#define SPAN		(40 * 4096U)	/* sectors, of 40 leaves of a coverage */
+#define COUNTS		7U		/* geometries that are counted at once */
+
+/*
+ * Call @add for many writes: at random, in rows across several leaves, and of each
+ * second sector before a whole block.
+ */
+static void for_writes(void (*add)(void *context, uint64_t first, uint64_t end),
+		       void *context)
+{
+	const uint64_t second = 20 * 4096;
+	uint64_t i, n;
+
+	for (i = 0; i < 2000; i++) {
+		n = permutation_number(SPAN, 1, i);
+		if (i % 50 && n % 16384 < 12000 &&
+		    (n + 4096 < second || n > second + 4096))
+			add(context, n, n + i % 50);
+	}
+	for (n = second; n < second + 512; n += 2)
+		add(context, n, n + 1);
+	add(context, second + 511, second + 511 + 64);
+	for (n = 5003; n < 3 * 16384; n += 101)
+		add(context, n, n + 101);
+	add(context, 7 * 16384 - 3, 9 * 16384 + 1);
+}
+
+static void add_to_map(void *context, uint64_t first, uint64_t end)
+{
+	memset((bool *)context + first, true, end - first);
+}
+
+static void add_to_coverage(void *context, uint64_t first, uint64_t end)
+{
+	coverage_add(context, first, end);
+}
+
+/* Compare a count with what a map of written sectors says. */
+static void check_count(const struct coverage_count *count, const bool *written)
+{
+	const struct align_geometry *g = &count->g;
+	uint64_t distinct = 0, rmin = 0, block;
+
+	for (block = 0; block <= align_block_of(g, SPAN + 64); block++) {
+		uint32_t sectors = align_block_sectors(g), covered = 0, k;
+
+		for (k = 0; k < sectors; k++) {
+			uint64_t at = align_block_start(g, block) + k;
+
+			covered += at < SPAN + 64 && written[at];
+		}
+		distinct += covered != 0;
+		rmin += covered && covered < sectors &&
+			!align_is_edge(g, block);
+	}
+	CHECK(count->distinct == distinct && count->rmin == rmin,
+	      "blocks of %" PRIu32 ", offset %" PRIu32 ": distinct %" PRIu64
+	      " for %" PRIu64 ", rmin %" PRIu64 " for %" PRIu64, g->physical,
+	      g->offset, count->distinct, distinct, count->rmin, rmin);
+}
+
+/* Blocks of several sizes and starts: in any number of passes. */
 static void coverage_in_passes(void)
 {
 	static const uint32_t leaves[] = { 2, 4, 16, COVERAGE_MAX_LEAVES };
-	const uint64_t span = 40 * 4096, writes = 2000;
-	struct align_geometry g = geometry(3584);
-	CLEANUP_FREE bool *written = calloc(span + 64, sizeof(*written));
-	uint64_t want_distinct = 0, want_rmin = 0, i, k, n;
-	size_t l;
+	static const struct { uint32_t physical, offset; } all[COUNTS] = {
+		{ 4096, 3584 }, { 4096, 0 }, { 512, 0 }, { 65536, 512 },
+		{ 262144, 130560 }, { 1048576, 3584 }, { 32768, 32256 },
+	};
+	CLEANUP_FREE bool *written = calloc(SPAN + 64, sizeof(*written));
+	struct coverage_count count[COUNTS], *counts[COUNTS];
+	size_t l, i;
 
-	for (i = 0; i < writes; i++)
-		for (n = permutation_number(span, 1, i), k = 0; k < i % 50; k++)
-			written[n + k] = true;
-	for (i = 1; i < align_block_of(&g, span + 64); i++) {
-		uint32_t covered = 0;
-
-		for (k = 0; k < BLOCK; k++)
-			covered += written[align_block_start(&g, i) + k];
-		want_distinct += covered != 0;
-		want_rmin += covered && covered < BLOCK;
-	}
-	/* block 0 lies before the first boundary: it is an edge */
-	for (k = 0, n = 0; k < align_block_start(&g, 1); k++)
-		n |= written[k];
-	want_distinct += n;
+	for_writes(add_to_map, written);
 	for (l = 0; l < sizeof(leaves) / sizeof(leaves[0]); l++) {
-		struct coverage *c = coverage_new(&g, leaves[l]);
-		uint64_t distinct = 0, rmin = 0, passes = 0;
+		struct coverage *c = coverage_new(leaves[l]);
+		uint64_t passes = 0;
 
+		for (i = 0; i < COUNTS; i++) {
+			struct align_geometry g;
+
+			align_geometry_init(&g, all[i].physical, 512,
+					    all[i].offset, 0, SPAN + 13);
+			count[i] = coverage_count_of(&g);
+			counts[i] = &count[i];
+		}
 		do {
-			for (i = 0; i < writes; i++) {
-				n = permutation_number(span, 1, i);
-				if (i % 50)
-					coverage_add(c, n, n + i % 50);
-			}
+			for_writes(add_to_coverage, c);
 			passes++;
-		} while (coverage_end_pass(c, &distinct, &rmin));
-		CHECK(distinct == want_distinct && rmin == want_rmin,
-		      "%u leaves, %" PRIu64 " passes: distinct %" PRIu64
-		      " for %" PRIu64 ", rmin %" PRIu64 " for %" PRIu64,
-		      leaves[l], passes, distinct, want_distinct, rmin,
-		      want_rmin);
+		} while (coverage_end_pass(c, counts, COUNTS));
+		for (i = 0; i < COUNTS; i++)
+			check_count(&count[i], written);
 		CHECK((passes > 1) == (leaves[l] < 40), "%u leaves: %" PRIu64
 		      " passes", leaves[l], passes);
 		coverage_free(c);
@@ -352,17 +402,18 @@ static void coverage_at_the_end(void)
 
 	for (physical = 4096; physical <= 131072; physical *= 2) {
 		const uint64_t end = 3999 * 256ULL + 1;
-		struct coverage *c;
-		uint64_t distinct = 0, rmin = 0;
+		struct coverage_count count, *counts[] = { &count };
+		struct coverage *c = coverage_new(COVERAGE_MAX_LEAVES);
 
 		align_geometry_init(&g, physical, 512, 0, 0, end);
-		c = coverage_new(&g, COVERAGE_MAX_LEAVES);
+		count = coverage_count_of(&g);
 		coverage_add(c, 1, 2);
 		coverage_add(c, end - 2, end - 1);
 		coverage_add(c, end - 1, end);
-		coverage_end_pass(c, &distinct, &rmin);
-		CHECK(distinct == 3 && rmin == 2, "blocks of %u bytes: distinct %"
-		      PRIu64 ", rmin %" PRIu64, physical, distinct, rmin);
+		coverage_end_pass(c, counts, 1);
+		CHECK(count.distinct == 3 && count.rmin == 2,
+		      "blocks of %u bytes: distinct %" PRIu64 ", rmin %" PRIu64,
+		      physical, count.distinct, count.rmin);
 		coverage_free(c);
 	}
 }
