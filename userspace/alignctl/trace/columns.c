@@ -175,7 +175,7 @@ static inline bool read_number(const char **at, const struct number *number,
 	uint64_t whole, part = 0;
 	const char *start;
 
-	if (!decimal_read(at, number->max, &whole))
+	if (!decimal_read_inline(at, number->max, &whole))
 		return false;
 	if (number->digits && **at == '.') {
 		start = ++*at;

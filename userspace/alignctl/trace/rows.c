@@ -172,7 +172,7 @@ static void join(struct fields *fields, uint32_t at)
  * @disk: name of its disk
  * @disk_bytes: length of @disk
  * @heading: the offset is no number
- * @nr: number of fields; of a line that read_plain() reads, of the known columns
+ * @nr: number of fields
  * @column: the column that is wrong
  * @field: its field
  * @reason: why it is wrong
@@ -188,6 +188,9 @@ struct reading {
 	const char *reason;
 };
 
+/* Limit of the text of a disk that is remembered; most are shorter. */
+#define MAX_DISK_TEXT	64U
+
 /**
  * struct rows - a table that is being read
  * @layout: how its lines look
@@ -195,6 +198,10 @@ struct reading {
  *	columns nor other text may come
  * @before: number of lines so far that precede the first request
  * @nr: number of fields of the first request
+ * @disk_columns: number of columns of the disk's name, if these are neighbours
+ * @disk_bytes: length of @disk_text; 0: there is none
+ * @disk_text: fields of these columns in the last plain line, as they were in it
+ * @disk: number of that disk
  * @reading: the line that is being read
  */
 struct rows {
@@ -202,25 +209,16 @@ struct rows {
 	bool begun;
 	uint32_t before;
 	uint32_t nr;
+	uint32_t disk_columns;
+	size_t disk_bytes;
+	char disk_text[MAX_DISK_TEXT];
+	uint32_t disk;
 	struct reading reading;
 };
 
 static bool is_offset(enum trace_column column)
 {
 	return column == COLUMN_OFFSET || column == COLUMN_OFFSET_SECTORS;
-}
-
-/* Begin to read a line. */
-static void clear(struct reading *reading)
-{
-	reading->request = (struct trace_request) { 0 };
-	reading->disk[0] = '\0';
-	reading->disk_bytes = 0;
-	reading->heading = false;
-	reading->nr = 0;
-	reading->column = COLUMN_IGNORED;
-	reading->field = "";
-	reading->reason = NULL;
 }
 
 /* Add a part to the name of the disk. */
@@ -237,64 +235,6 @@ static bool add_part(struct reading *reading, char joint, const char *part,
 	return true;
 }
 
-/*
- * Take the first field off *@rest, of a column of words, if it is plain: not
- * empty, without quotes and without blanks around. Return: false: it is not, or it
- * is wrong. The line stays as it is.
- */
-static bool take_plain_word(const struct layout *layout,
-			    enum trace_column column, char **rest,
-			    struct reading *reading)
-{
-	char *field = *rest, *end = strchrnul(field, layout->separator);
-	char separator = *end;
-	bool taken;
-
-	if (end == field || *field == '"' || is_blank(*field) ||
-	    is_blank(end[-1]))
-		return false;
-	*rest = separator ? end + 1 : NULL;
-	if (column == COLUMN_IGNORED)
-		return true;
-	if (column == COLUMN_FILE)
-		return add_part(reading, layout->joint, field,
-				(size_t)(end - field));
-	*end = '\0';
-	taken = !trace_column_take(&reading->request, column, field);
-	*end = separator;
-	return taken;
-}
-
-/*
- * Read a line in one pass, if all of its fields are plain. Return: false: they are
- * not, or the line is wrong; it stays as it is.
- */
-static bool read_plain(const struct layout *layout, char *line,
-		       struct reading *reading)
-{
-	const struct trace_columns *columns = &layout->columns;
-	char *rest = line;
-	uint32_t i;
-
-	/* any number of blanks may separate fields */
-	if (layout->separator == ' ')
-		return false;
-	for (i = 0; i < columns->nr; i++) {
-		enum trace_column column = columns->column[i];
-
-		if (!rest)
-			return false;
-		if (trace_column_is_number(column) ?
-		    !trace_number_take(&rest, layout->separator, column,
-				       &reading->request) :
-		    !take_plain_word(layout, column, &rest, reading))
-			return false;
-	}
-	reading->nr = columns->nr;
-	/* quotes have to be valid in further fields, too */
-	return !rest || !strchr(rest, '"');
-}
-
 static enum row read_row(const struct layout *layout, char *line,
 			 struct reading *reading)
 {
@@ -302,10 +242,13 @@ static enum row read_row(const struct layout *layout, char *line,
 	struct fields fields;
 	uint32_t i;
 
-	clear(reading);
-	if (read_plain(layout, line, reading))
-		return ROW_REQUEST;
-	clear(reading);
+	reading->request = (struct trace_request) { 0 };
+	reading->disk[0] = '\0';
+	reading->disk_bytes = 0;
+	reading->heading = false;
+	reading->nr = 0;
+	reading->column = COLUMN_IGNORED;
+	reading->field = "";
 	if (!cut(line, layout->separator, &fields)) {
 		reading->reason = "quotes must be closed and followed by a comma";
 		return ROW_INVALID;
@@ -379,11 +322,31 @@ static bool recognize(const struct layout *layout, const char *head)
 	return false;
 }
 
+/*
+ * Return the number of columns of the name of the disk; 0: there are none, or others
+ * between them.
+ */
+static uint32_t disk_columns(const struct trace_columns *columns)
+{
+	uint32_t i, nr = 0, last = 0;
+
+	for (i = 0; i < columns->nr; i++) {
+		if (columns->column[i] != COLUMN_FILE)
+			continue;
+		if (nr && last + 1 != i)
+			return 0;
+		nr++;
+		last = i;
+	}
+	return nr;
+}
+
 static int open_rows(struct trace *trace, const struct layout *layout)
 {
 	struct rows *rows = memory_or_exit(calloc(1, sizeof(*rows)));
 
 	rows->layout = *layout;
+	rows->disk_columns = disk_columns(&layout->columns);
 	trace->state = rows;
 	trace->facts = (struct trace_facts) {
 		.format = layout->name,
@@ -417,6 +380,13 @@ static char separator_of(const char *line, uint32_t columns)
 	return strchr(line, ',') ? ',' : strchr(line, ';') ? ';' : ' ';
 }
 
+/* Forget the range that other programs may log with a flush. */
+static void end_request(struct trace_request *request)
+{
+	if (request->op == TRACE_FLUSH)
+		request->offset = request->bytes = 0;
+}
+
 /* Turn a row that was read into a request. */
 static enum trace_next take_row(struct trace *trace, enum row row,
 				const struct reading *reading,
@@ -446,8 +416,7 @@ static enum trace_next take_row(struct trace *trace, enum row row,
 		break;
 	}
 	*request = reading->request;
-	if (request->op == TRACE_FLUSH)
-		request->offset = request->bytes = 0;
+	end_request(request);
 	return trace_find_file(trace, reading->disk, &request->file);
 }
 
@@ -463,6 +432,117 @@ static bool precedes(struct rows *rows, enum row row)
 		return false;
 	rows->before++;
 	return true;
+}
+
+/*
+ * Cut the first field off *@rest if it is plain: not empty, without quotes and
+ * without blanks around. Return: the field, which ends before *@end; or NULL, and
+ * then *@rest is as it was. The line stays as it is.
+ */
+static char *cut_plain(char **rest, char separator, char **end)
+{
+	char *field = *rest;
+
+	*end = strchrnul(field, separator);
+	if (*end == field || *field == '"' || is_blank(*field) ||
+	    is_blank((*end)[-1]))
+		return NULL;
+	*rest = **end ? *end + 1 : NULL;
+	return field;
+}
+
+/* Take an operation, or another word, off *@rest, as take_plain(). */
+static bool take_plain_word(char **rest, char separator,
+			    enum trace_column column,
+			    struct trace_request *request)
+{
+	char *field, *end;
+	bool taken;
+
+	field = cut_plain(rest, separator, &end);
+	if (!field)
+		return false;
+	separator = *end;
+	*end = '\0';
+	taken = !trace_column_take(request, column, field);
+	*end = separator;
+	return taken;
+}
+
+/*
+ * Take the columns of the disk's name off *@rest, as take_plain(), and set rows->disk:
+ * nearly always the disk of the line before. A new disk is left to read_row().
+ */
+static bool take_plain_disk(struct trace *trace, struct rows *rows, char **rest)
+{
+	char separator = rows->layout.separator, *text = *rest, *end, *field;
+	struct reading *reading = &rows->reading;
+	size_t bytes = rows->disk_bytes;
+	uint32_t i;
+
+	if (bytes && !strncmp(text, rows->disk_text, bytes) &&
+	    (!text[bytes] || text[bytes] == separator)) {
+		*rest = text[bytes] ? text + bytes + 1 : NULL;
+		return true;
+	}
+	reading->disk_bytes = 0;
+	for (i = 0; i < rows->disk_columns; i++) {
+		field = *rest ? cut_plain(rest, separator, &end) : NULL;
+		if (!field || !add_part(reading, rows->layout.joint, field,
+					(size_t)(end - field)))
+			return false;
+	}
+	rows->disk_bytes = 0;
+	if (!rows->disk_columns ||
+	    !trace_names_find(&trace->files, reading->disk, &rows->disk))
+		return false;
+	bytes = (size_t)(end - text);
+	if (bytes <= MAX_DISK_TEXT) {
+		memcpy(rows->disk_text, text, bytes);
+		rows->disk_bytes = bytes;
+	}
+	return true;
+}
+
+/*
+ * Take a request off a line behind the first one in one pass, if all of its fields are
+ * plain. Return: false: they are not, or something is wrong; the line stays as it is,
+ * and the request may be anything.
+ */
+static bool take_plain(struct trace *trace, struct rows *rows, char *line,
+		       struct trace_request *request)
+{
+	const struct trace_columns *columns = &rows->layout.columns;
+	char separator = rows->layout.separator, *rest = line;
+	uint32_t i;
+	bool taken;
+
+	/* any number of blanks may separate fields */
+	if (separator == ' ')
+		return false;
+	for (i = 0; i < columns->nr; i++) {
+		enum trace_column column = columns->column[i];
+
+		if (!rest)
+			return false;
+		if (trace_column_is_number(column)) {
+			taken = trace_number_take(&rest, separator, column,
+						  request);
+		} else if (column == COLUMN_FILE) {
+			/* the disk's other columns are taken with the first one */
+			taken = take_plain_disk(trace, rows, &rest);
+			i += rows->disk_columns - 1;
+		} else {
+			taken = take_plain_word(&rest, separator, column,
+						request);
+		}
+		if (!taken)
+			return false;
+	}
+	request->file = rows->disk;
+	end_request(request);
+	/* quotes have to be valid in further fields, too */
+	return !rest || !strchr(rest, '"');
 }
 
 static enum trace_next rows_next(struct trace *trace,
@@ -489,6 +569,8 @@ static enum trace_next rows_next(struct trace *trace,
 		if (guess)
 			layout->separator = separator_of(line,
 							 layout->columns.nr);
+		if (rows->nr && take_plain(trace, rows, line, request))
+			return TRACE_GOT;
 		row = read_row(layout, line, &rows->reading);
 		if (!precedes(rows, row))
 			break;

@@ -283,6 +283,48 @@ static void spellings(void)
 	trace_folder_close();
 }
 
+/* Disks that follow each other, some of whose names begin with that of another. */
+static void disks_in_turn(void)
+{
+	static const struct { const char *columns, *text, *files; } all[] = {
+		{ "op,disk,disk,offset,bytes",
+		  "W,hm,1,0,512\nW,hm,1,0,512\nW,hm,10,0,512\nW,hm,1,0,512\n"
+		  "W,hm,1,0,512\nW,hm, 1,0,512\nW,h,m,0,512\nW,hm,10,0,512\n",
+		  "00100021" },
+		{ "op,offset,bytes,disk",
+		  "W,0,512,a\nW,0,512,a\nW,0,512,ab\nW,0,512,a\nW,0,512,a,x\n"
+		  "W,0,512,\"a\"\nW,0,512,ab\nW,0,512,abc\n", "00100012" },
+		{ "disk,op,offset,bytes,disk",
+		  "a,W,0,512,W\nb,W,0,512,c\na,W,0,512,b,c\nc,W,0,512,b\n"
+		  "a,W,0,512,b\na,W,0,512,W\na,W,0,512,b\nb,W,0,512,c\n",
+		  "01232021" },
+		/* longer than what is remembered of a line */
+		{ "op,disk,offset,bytes",
+		  "W,0123456789012345678901234567890123456789012345678901234567890123456789,0,512\n"
+		  "W,0123456789012345678901234567890123456789012345678901234567890123456789,0,512\n"
+		  "W,0123456789012345678901234567890123456789012345678901234567890123456780,0,512\n"
+		  "W,0123456789012345678901234567890123456789012345678901234567890123456789,0,512\n",
+		  "0010" },
+	};
+	size_t i, n;
+
+	trace_folder_open();
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct trace_choice choice = { .from = TRACE_NR_READABLE,
+					       .columns = all[i].columns };
+		struct trace_request r[8] = { 0 };
+		int nr = trace_drain_as(trace_text("t", all[i].text), &choice,
+					r, 8);
+
+		CHECK(nr == (int)strlen(all[i].files), "%zu: %d", i, nr);
+		for (n = 0; n < strlen(all[i].files); n++)
+			CHECK(r[n].file == (uint32_t)all[i].files[n] - '0',
+			      "%zu: request %zu: disk %" PRIu32, i, n,
+			      r[n].file);
+	}
+	trace_folder_close();
+}
+
 static void columns(void)
 {
 	static const struct { const char *columns, *text; } rows[] = {
@@ -529,6 +571,7 @@ const struct tap_test trace_rows_tests[] = {
 	{ "a table that shows no format is read as the one that is named", only_by_name },
 	{ "what is wrong in a table is named with its line", refusals },
 	{ "a line means the same with blanks, quotes and more fields as without", spellings },
+	{ "each line has its own disk, whichever the line before has", disks_in_turn },
 	{ "a table of any columns is read as --columns says", columns },
 	{ "a table is read as programs print it, or refused by its fields", columns_of_programs },
 	{ "columns that leave a doubt are refused", columns_refused },
