@@ -229,7 +229,8 @@ static const char *run(struct traced *traced, sim_u64 seed, bool tells)
 	return result.failure;
 }
 
-static struct trace_request request_of(const struct world_op *op, sim_u64 ns)
+static struct fixing_request request_of(const struct world_plan *plan,
+					const struct world_op *op, sim_u64 ns)
 {
 	static const enum trace_op ops[OP_KINDS] = {
 		[OP_READ] = TRACE_READ, [OP_WRITE] = TRACE_WRITE,
@@ -238,12 +239,12 @@ static struct trace_request request_of(const struct world_op *op, sim_u64 ns)
 		[OP_ZEROES] = TRACE_WRITE_ZEROES,
 	};
 
-	return (struct trace_request) {
+	return (struct fixing_request) {
 		.time_ns = ns, .op = ops[op->kind],
 		.preflush = op->kind == OP_FLUSH_FUA,
 		.fua = op->kind == OP_FUA || op->kind == OP_FLUSH_FUA,
-		.offset = (uint64_t)op->first * ALIGN_SECTOR_SIZE,
-		.bytes = (uint64_t)op->nr * ALIGN_SECTOR_SIZE,
+		.first = plan->start + op->first,
+		.end = plan->start + op->first + op->nr,
 	};
 }
 
@@ -272,13 +273,13 @@ static struct said forecast(const struct traced *traced, bool timed)
 	coverage = coverage_new(64);
 	for (i = 0; i < plan->nr_ops; i++) {
 		const struct world_op *op = &plan->op[i];
-		struct trace_request request = request_of(op, traced->ns[i]);
-		uint64_t first = plan->start + op->first;
+		struct fixing_request request = request_of(plan, op,
+							   traced->ns[i]);
 
-		fixing_request(&fixing, 1, &request, first, first + op->nr);
+		fixing_do(fixing, &request, 1);
 		if (request.op == TRACE_WRITE ||
 		    request.op == TRACE_WRITE_ZEROES)
-			coverage_add(coverage, first, first + op->nr);
+			coverage_add(coverage, request.first, request.end);
 	}
 	fixing_flush(fixing);
 	said.fixing = fixing_figures(fixing, plan->mode == 2 ? FIXING_COALESCE :

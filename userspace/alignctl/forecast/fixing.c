@@ -682,33 +682,23 @@ void fixing_flush(struct fixing *f)
 		write_back(f, TAILQ_FIRST(&f->held));
 }
 
-/* Do a request in one model. */
-static inline void do_request(struct fixing *f,
-			      const struct trace_request *request,
-			      uint64_t first, uint64_t end)
+void fixing_do(struct fixing *f, const struct fixing_request *requests,
+	       size_t nr)
 {
-	if (f->timed)
-		set_time(f, request->time_ns);
-	if (request->preflush || request->op == TRACE_FLUSH)
-		fixing_flush(f);
-	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
-		do_write(f, first, end, request->fua,
-			 request->op == TRACE_WRITE_ZEROES);
-	else if (request->op == TRACE_DISCARD)
-		discard(f, first, end);
-}
+	const struct fixing_request *request;
 
-void fixing_request(struct fixing *const models[], unsigned int nr,
-		    const struct trace_request *request, uint64_t first,
-		    uint64_t end)
-{
-	unsigned int i;
-
-	/* what expires until then does so at the next request as well */
-	if (request->op == TRACE_READ && !request->preflush)
-		return;
-	for (i = 0; i < nr; i++)
-		do_request(models[i], request, first, end);
+	for (request = requests; request < requests + nr; request++) {
+		if (f->timed)
+			set_time(f, request->time_ns);
+		if (request->preflush || request->op == TRACE_FLUSH)
+			fixing_flush(f);
+		if (request->op == TRACE_WRITE ||
+		    request->op == TRACE_WRITE_ZEROES)
+			do_write(f, request->first, request->end, request->fua,
+				 request->op == TRACE_WRITE_ZEROES);
+		else if (request->op == TRACE_DISCARD)
+			discard(f, request->first, request->end);
+	}
 }
 
 struct fixing_figures fixing_figures(const struct fixing *f,

@@ -43,6 +43,24 @@ struct fixing_figures {
 	bool evicted;
 };
 
+/**
+ * struct fixing_request - a request as struct trace_request has it, on a device
+ * @time_ns: time of issue, ns
+ * @first: first sector
+ * @end: the sector behind the last one
+ * @op: operation; a read without @preflush changes nothing
+ * @preflush: a flush precedes the request
+ * @fua: the request is durable when it ends
+ */
+struct fixing_request {
+	uint64_t time_ns;
+	uint64_t first;
+	uint64_t end;
+	enum trace_op op;
+	bool preflush;
+	bool fua;
+};
+
 struct fixing;
 
 /* Return the default of the table argument max_blocks. */
@@ -57,13 +75,11 @@ struct fixing *fixing_new(const struct align_geometry *g, bool timed,
 void fixing_free(struct fixing *fixing);
 
 /*
- * Do a request of any operation, of which reads change nothing, in each of @nr
- * models: on the sectors from @first to before @end. Blocks that are held or cached
- * for too long then have been written or evicted before.
+ * Do @nr requests in their order. Blocks that are held or cached for too long at the
+ * time of one have been written or evicted before it.
  */
-void fixing_request(struct fixing *const models[], unsigned int nr,
-		    const struct trace_request *request, uint64_t first,
-		    uint64_t end);
+void fixing_do(struct fixing *fixing, const struct fixing_request *requests,
+	       size_t nr);
 
 /* Do a flush. */
 void fixing_flush(struct fixing *fixing);

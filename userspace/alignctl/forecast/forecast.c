@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/mix.h"
 #include "base/progress.h"
+#include "forecast/changes.h"
 #include "forecast/coverage.h"
 #include "forecast/forecast.h"
 #include "workload/page_cache.h"
@@ -37,12 +38,13 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
  * @context: for @seen
  * @number: number of the pass, from 1
  * @count: count the requests, in the first pass only
- * @cover: add writes and write-zeroes to @coverage
- * @again: do the requests again for the modes of @what_if, in the second pass only
  * @what_if: other blocks and starts; NULL: not asked for
- * @coverage: coverage of writes and write-zeroes; NULL: not asked for, or counted
+ * @asks: more of these than their touches is asked for, and the source can be read
+ *	again
+ * @coverage: coverage of writes and write-zeroes; NULL: not asked for, or complete
  * @model: models of the modes, the timed one if times are known
  * @nr_models: number of models, maybe 0
+ * @changes: requests for the models of the pass; NULL: there are none
  * @moves: writes and write-zeroes, for the touches of other starts
  * @size_slot: hash table of the forecast's rows by length; one more than the index
  *	of a row, or 0
@@ -56,12 +58,12 @@ struct pass {
 	void *context;
 	unsigned int number;
 	bool count;
-	bool cover;
-	bool again;
 	struct what_if *what_if;
+	bool asks;
 	struct coverage *coverage;
 	struct fixing *model[NR_MODELS];
 	unsigned int nr_models;
+	struct changes *changes;
 	struct moves *moves;
 	uint16_t size_slot[SIZE_SLOTS];
 	uint16_t process_slot[PROCESS_SLOTS];
@@ -227,11 +229,11 @@ static int take(void *context, const struct trace_request *request)
 		if (result)
 			return result;
 	}
-	if (pass->cover && (request->op == TRACE_WRITE ||
-			    request->op == TRACE_WRITE_ZEROES))
+	if (pass->coverage && (request->op == TRACE_WRITE ||
+			       request->op == TRACE_WRITE_ZEROES))
 		coverage_add(pass->coverage, first, end);
-	if (pass->again)
-		what_if_do(pass->what_if, request, first, end);
+	if (pass->changes)
+		changes_add(pass->changes, request, first, end);
 	if (!pass->count)
 		return ALIGNCTL_FINE;
 	f->requests[request->op]++;
@@ -240,7 +242,6 @@ static int take(void *context, const struct trace_request *request)
 		count_write(pass, request, first, end);
 	else if (request->op == TRACE_WRITE_ZEROES)
 		count_zeroes(pass, first, end);
-	fixing_request(pass->model, pass->nr_models, request, first, end);
 	return ALIGNCTL_FINE;
 }
 
@@ -341,45 +342,61 @@ static void take_models(struct pass *pass)
 	enum fixing_mode mode;
 	unsigned int i;
 
-	for (i = 0; i < pass->nr_models; i++) {
-		fixing_flush(pass->model[i]);
+	for (i = 0; i < pass->nr_models; i++)
 		for (mode = 0; mode < FIXING_NR_MODES; mode++)
 			*figures[i][mode] = fixing_figures(pass->model[i],
 							   mode);
-	}
+}
+
+/* Set the requests that the models of the next pass do; NULL: there are no models. */
+static void set_changes(struct pass *pass, struct changes *changes)
+{
+	changes_free(pass->changes);
+	pass->changes = changes;
 }
 
 /*
- * Set what the first pass says by itself. Return: true if other blocks and starts ask
- * for more, for which the source may have to be read again.
+ * Have the models of other blocks and starts do the requests of the first pass, or, if
+ * these are not kept, leave that to the next pass.
  */
-static bool end_first_pass(struct pass *pass)
+static void do_what_if(struct pass *pass, bool kept)
 {
+	unsigned int nr, i;
+	struct fixing *const *models = what_if_models(pass->what_if, &nr);
+
+	for (i = 0; kept && i < nr; i++)
+		changes_repeat(pass->changes, models[i]);
+	set_changes(pass, kept || !nr ? NULL : changes_new(models, nr, false));
+}
+
+/* End the first pass, and begin with what needs more. */
+static void end_first_pass(struct pass *pass)
+{
+	bool kept = pass->changes && changes_end(pass->changes);
 	struct forecast *f = pass->forecast;
 
+	pass->count = false;
 	moves_count(pass->moves, align_block_sectors(&f->geometry), f->shifted,
 		    NULL);
 	take_models(pass);
-	if (!pass->what_if)
-		return false;
-	what_if_choose(pass->what_if, pass->moves, &f->what_if);
-	if (f->touches_only || !source_has_way_back(pass->source))
-		return false;
+	if (pass->what_if)
+		what_if_choose(pass->what_if, pass->moves, &f->what_if);
+	if (!pass->asks) {
+		set_changes(pass, NULL);
+		return;
+	}
 	if (pass->nr_models)
 		what_if_know(pass->what_if, f->timed ? &f->pad_timed : &f->pad,
 			     f->timed ? &f->coalesce_timed : &f->coalesce);
 	what_if_open(pass->what_if, &f->what_if);
-	return true;
+	do_what_if(pass, kept);
 }
 
 /* End a pass of the coverage, which is freed after the last one. */
 static void end_coverage(struct pass *pass,
 			 struct coverage_count *const counts[], unsigned int nr)
 {
-	if (!pass->cover)
-		return;
-	pass->cover = coverage_end_pass(pass->coverage, counts, nr);
-	if (pass->cover)
+	if (!pass->coverage || coverage_end_pass(pass->coverage, counts, nr))
 		return;
 	coverage_free(pass->coverage);
 	pass->coverage = NULL;
@@ -391,31 +408,30 @@ static int read_passes(struct pass *pass)
 	struct forecast *f = pass->forecast;
 	struct coverage_count all = coverage_count_of(&f->geometry);
 	struct coverage_count *counts[1 + WHAT_IF_MAX_CASES] = { &all };
-	int result = read_once(pass);
 	unsigned int nr = 1;
-	bool asks;
+	int result = read_once(pass);
 
 	if (result)
 		return result;
-	asks = end_first_pass(pass);
-	if (asks)
+	end_first_pass(pass);
+	if (pass->asks)
 		nr += what_if_counts(pass->what_if, counts + 1);
-	pass->count = false;
-	pass->again = asks && what_if_has_models(pass->what_if);
 	end_coverage(pass, counts, nr);
-	while (pass->again || pass->cover) {
+	while (pass->changes || pass->coverage) {
 		pass->number++;
 		result = source_rewind(pass->source);
 		if (!result)
 			result = read_once(pass);
 		if (result)
 			return result;
-		pass->again = false;
+		if (pass->changes)
+			changes_end(pass->changes);
+		set_changes(pass, NULL);
 		end_coverage(pass, counts, nr);
 	}
 	f->figures.distinct = all.distinct;
 	f->figures.rmin = all.rmin;
-	if (asks)
+	if (pass->asks)
 		what_if_end(pass->what_if, &f->what_if);
 	return ALIGNCTL_FINE;
 }
@@ -461,13 +477,18 @@ static int make(struct pass *pass, enum extent extent,
 					    fixing_max_blocks(g));
 	if (extent >= EXTENT_WHAT_IF)
 		pass->what_if = what_if_new(g, f->timed);
+	pass->asks = extent == EXTENT_WHAT_IF &&
+		     source_has_way_back(pass->source);
+	if (pass->nr_models || pass->asks)
+		pass->changes = changes_new(pass->model, pass->nr_models,
+					    pass->asks);
 	if (extent == EXTENT_FIGURES || extent == EXTENT_WHAT_IF)
 		pass->coverage = coverage_new(COVERAGE_MAX_LEAVES);
-	pass->cover = pass->coverage;
 	pass->moves = new_moves(g);
 	result = read_passes(pass);
 	for (i = 0; i < pass->nr_models; i++)
 		fixing_free(pass->model[i]);
+	changes_free(pass->changes);
 	what_if_free(pass->what_if);
 	coverage_free(pass->coverage);
 	moves_free(pass->moves);

@@ -176,15 +176,10 @@ unsigned int what_if_counts(struct what_if *w,
 	return w->nr_lanes;
 }
 
-bool what_if_has_models(const struct what_if *w)
+struct fixing *const *what_if_models(const struct what_if *w, unsigned int *nr)
 {
-	return w->nr_models;
-}
-
-void what_if_do(struct what_if *w, const struct trace_request *request,
-		uint64_t first, uint64_t end)
-{
-	fixing_request(w->model, w->nr_models, request, first, end);
+	*nr = w->nr_models;
+	return w->model;
 }
 
 /* Set the outcome of a case in the modes, if it has one. */
@@ -193,7 +188,6 @@ static void take_modes(const struct what_if *w, struct lane *lane)
 	struct what_if_case *result = lane->result;
 
 	if (lane->fixing) {
-		fixing_flush(lane->fixing);
 		result->pad = fixing_figures(lane->fixing, FIXING_PAD);
 		result->coalesce = fixing_figures(lane->fixing,
 						  FIXING_COALESCE);

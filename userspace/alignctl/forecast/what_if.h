@@ -97,14 +97,11 @@ void what_if_open(struct what_if *what_if, struct what_if_figures *figures);
 unsigned int what_if_counts(struct what_if *what_if,
 			    struct coverage_count *counts[WHAT_IF_MAX_CASES]);
 
-/* Check whether requests have to be done again, for the modes. */
-bool what_if_has_models(const struct what_if *what_if);
+/* Return the models that have to do all requests, and their number. */
+struct fixing *const *what_if_models(const struct what_if *what_if,
+				     unsigned int *nr);
 
-/* Do a request again, of any operation. */
-void what_if_do(struct what_if *what_if, const struct trace_request *request,
-		uint64_t first, uint64_t end);
-
-/* Set what is known when the counts are complete and all requests were done. */
+/* Set what is known when the counts are complete and the models have done all. */
 void what_if_end(struct what_if *what_if, struct what_if_figures *figures);
 
 #endif

@@ -31,14 +31,14 @@ static struct align_geometry geometry(uint32_t offset)
 static void request(struct fixing *f, char op, uint64_t ms, uint64_t first,
 		    uint64_t sectors)
 {
-	const struct trace_request request = {
-		.time_ns = ms * 1000000,
+	const struct fixing_request request = {
+		.time_ns = ms * 1000000, .first = first, .end = first + sectors,
 		.op = op == 'd' ? TRACE_DISCARD : op == 's' ? TRACE_FLUSH :
 		      strchr("za", op) ? TRACE_WRITE_ZEROES : TRACE_WRITE,
 		.fua = strchr("fa", op),
 	};
 
-	fixing_request(&f, 1, &request, first, first + sectors);
+	fixing_do(f, &request, 1);
 }
 
 /*
@@ -237,63 +237,6 @@ static void crowds(void)
 	CHECK(figures.host == 3 * max, "%" PRIu64, figures.host);
 	CHECK(!fixing_figures(f, FIXING_PAD).crowded, "pad holds nothing");
 	fixing_free(f);
-}
-
-/*
- * Many models at once do what one does by itself, and a model in which no time passes
- * does what one does whose requests come at one time.
- */
-static void models_together(void)
-{
-	const uint32_t physical[] = { 4096, 65536, 4096 };
-	struct fixing *together[3], *alone;
-	struct fixing_figures a, b;
-	enum fixing_mode mode;
-	unsigned int i;
-	uint64_t n;
-
-	for (i = 0; i < 3; i++) {
-		struct align_geometry g;
-
-		align_geometry_init(&g, physical[i], 512, 0, 0, DISK_SECTORS);
-		together[i] = fixing_new(&g, i != 2, fixing_max_blocks(&g));
-	}
-	for (n = 0; n < 3000; n++) {
-		const struct trace_request request = {
-			.time_ns = n * 1000000,
-			.op = n % 7 ? TRACE_WRITE : TRACE_READ,
-		};
-		uint64_t first = n * n % 1999;
-
-		fixing_request(together, 3, &request, first, first + n % 40 + 1);
-	}
-	for (i = 0; i < 3; i++) {
-		struct align_geometry g;
-
-		align_geometry_init(&g, physical[i], 512, 0, 0, DISK_SECTORS);
-		alone = fixing_new(&g, true, fixing_max_blocks(&g));
-		for (n = 0; n < 3000; n++) {
-			uint64_t first = n * n % 1999;
-
-			if (n % 7)
-				request(alone, 'w', i == 2 ? 0 : n, first,
-					n % 40 + 1);
-		}
-		for (mode = 0; mode < FIXING_NR_MODES; mode++) {
-			a = fixing_figures(together[i], mode);
-			b = fixing_figures(alone, mode);
-			CHECK(a.host == b.host && a.avoided == b.avoided &&
-			      a.written == b.written,
-			      "model %u, mode %d: read %" PRIu64 " for %" PRIu64,
-			      i, mode, a.host, b.host);
-		}
-		fixing_free(alone);
-	}
-	a = fixing_figures(together[0], FIXING_PAD);
-	b = fixing_figures(together[2], FIXING_PAD);
-	CHECK(a.host != b.host, "times make no difference");
-	for (i = 0; i < 3; i++)
-		fixing_free(together[i]);
 }
 
 #define SPAN		(40 * 4096U)	/* sectors, of 40 leaves of a coverage */
@@ -666,7 +609,6 @@ const struct tap_test forecast_tests[] = {
 	  touches_of_zeroes_are_told_apart },
 	{ "touches of edge blocks are left to the drive", edges_are_the_drives },
 	{ "more blocks than are held at ease are noticed", crowds },
-	{ "models that do requests together do what each does alone", models_together },
 	{ "blocks written are counted right in any number of passes",
 	  coverage_in_passes },
 	{ "a block that the end of the device cuts has no minimum of its own",
