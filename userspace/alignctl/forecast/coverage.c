@@ -221,7 +221,7 @@ struct coverage_count coverage_count_of(const struct align_geometry *g)
 }
 
 /* Count a block of which a sector is not written, unless it is the last such one. */
-static void count_open(struct coverage_count *count, uint64_t block)
+static inline void count_open(struct coverage_count *count, uint64_t block)
 {
 	if (block == count->open || align_is_edge(&count->g, block))
 		return;
@@ -230,23 +230,24 @@ static void count_open(struct coverage_count *count, uint64_t block)
 }
 
 /* Count the blocks of rising runs of sectors. */
-static void count_runs(struct coverage_count *count, const struct run *run,
+static void count_runs(struct coverage_count *to, const struct run *run,
 		       uint32_t nr)
 {
-	const struct align_geometry g = count->g;
+	struct coverage_count count = *to;
 	uint32_t i;
 
 	for (i = 0; i < nr; i++) {
-		uint64_t first = align_block_of(&g, run[i].first);
-		uint64_t last = align_block_of(&g, run[i].end - 1);
+		uint64_t first = align_block_of(&count.g, run[i].first);
+		uint64_t last = align_block_of(&count.g, run[i].end - 1);
 
-		count->distinct += last - first + (first != count->last);
-		count->last = last;
-		if (align_sector_in_block(&g, run[i].first))
-			count_open(count, first);
-		if (align_sector_in_block(&g, run[i].end))
-			count_open(count, last);
+		count.distinct += last - first + (first != count.last);
+		count.last = last;
+		if (align_sector_in_block(&count.g, run[i].first))
+			count_open(&count, first);
+		if (align_sector_in_block(&count.g, run[i].end))
+			count_open(&count, last);
 	}
+	*to = count;
 }
 
 /* Count all runs but the last @left of them. */

@@ -665,7 +665,8 @@ static inline void set_time(struct fixing *f, uint64_t ns)
 {
 	struct block *block;
 
-	f->went_back |= ns < f->now_ns;
+	if (ns < f->now_ns)
+		f->went_back = true;
 	while ((block = TAILQ_FIRST(&f->held)) &&
 	       ns - block->in[FIXING_COALESCE].since_ns >= HOLD_NS) {
 		f->now_ns = block->in[FIXING_COALESCE].since_ns + HOLD_NS;

@@ -84,13 +84,15 @@ static struct trace_disk *disk_of(struct trace_disks *disks, uint32_t file)
 static unsigned int touches_of(const struct trace_disks *disks,
 			       const struct trace_request *request)
 {
+	const struct align_geometry *g = &disks->blocks;
 	uint64_t first = request->offset >> ALIGN_SECTOR_SHIFT;
 	uint64_t last = (request->offset + request->bytes - 1) >>
 			ALIGN_SECTOR_SHIFT;
-	struct align_split split;
+	bool head = align_sector_in_block(g, first);
+	bool tail = align_sector_in_block(g, last + 1);
 
-	align_split_write(&disks->blocks, first, last - first + 1, &split);
-	return split.nr_touches;
+	return align_block_of(g, first) == align_block_of(g, last) ?
+	       head || tail : (unsigned int)head + tail;
 }
 
 void trace_disks_add(struct trace_disks *disks,

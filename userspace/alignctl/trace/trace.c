@@ -511,13 +511,15 @@ static enum trace_left_out why_no_request(const struct trace *trace,
 
 /*
  * Count an entry with its disk if it is a request, and with the reason if it is
- * left out. Return: true if it is left out.
+ * left out. Return: true if it is left out; else @fault is trace_request_fault().
  */
-static bool leave_out(struct trace *trace, const struct trace_request *request)
+static bool leave_out(struct trace *trace, const struct trace_request *request,
+		      const char **fault)
 {
 	enum trace_left_out why = why_no_request(trace, request);
 
-	if (why == TRACE_NR_LEFT_OUT && !trace_request_fault(request))
+	*fault = trace_request_fault(request);
+	if (why == TRACE_NR_LEFT_OUT && !*fault)
 		trace_disks_add(&trace->disks, request);
 	if (is_of_other_disk(trace, request))
 		why = TRACE_LEFT_OTHER_DISK;
@@ -542,12 +544,11 @@ static enum trace_next next_of_format(struct trace *trace,
 		trace->ended = next == TRACE_END;
 		if (next != TRACE_GOT)
 			return next;
-	} while (leave_out(trace, request));
+	} while (leave_out(trace, request, &fault));
 	if (trace->choice.disk) {
 		trace->disk_found = true;
 		request->file = 0;
 	}
-	fault = trace_request_fault(request);
 	if (fault)
 		return trace_refuse(trace, "%s", fault);
 	if (request->time_ns >= trace->last_ns)
