@@ -84,11 +84,11 @@ struct memory {
  * @drive: number of touches of edge blocks
  * @resolved: number of touches that mode coalesce has resolved, by a read or
  *	without; mode pad resolves each at once
- * @written: number of blocks written in mode coalesce; in mode pad, each touch
- *	writes one
  * @nr_held: number of blocks with held touches, in mode coalesce
  * @crowded: too many were
  * @held: blocks with held touches, oldest first
+ * @written: number of blocks written in mode coalesce; in mode pad, each touch
+ *	writes one
  * @room: memory for all blocks, of which the first @nr_used were ever used: the
  *	rest costs none
  * @block_bytes: size of a block in @room
@@ -111,10 +111,10 @@ struct fixing {
 	uint64_t expected_zeroes;
 	uint64_t drive;
 	uint64_t resolved;
-	uint64_t written;
 	uint32_t nr_held;
 	bool crowded;
 	struct block_age held;
+	uint64_t written;
 	void *room;
 	size_t block_bytes;
 	uint32_t nr_used;
