@@ -10,7 +10,7 @@
  * @result: outcome of the case
  * @count: its blocks that are written
  * @fixing: model of the modes; NULL: the target does not support the blocks, or
- *	the outcome is known
+ *	the outcome is known already
  */
 struct lane {
 	struct what_if_case *result;
@@ -139,6 +139,18 @@ static bool is_known(const struct what_if *w, const struct align_geometry *g)
 	       g->lead == w->g.lead;
 }
 
+/* Set the outcome of a case in the modes where no model is needed. */
+static void set_known_modes(const struct what_if *w,
+			    struct what_if_case *result)
+{
+	result->modes_known = true;
+	/* without touches there is nothing to do, and all figures are 0 */
+	if (!result->touches)
+		return;
+	result->pad = w->pad;
+	result->coalesce = w->coalesce;
+}
+
 static void open_lane(struct what_if *w, uint32_t physical,
 		      struct what_if_case *result)
 {
@@ -147,8 +159,12 @@ static void open_lane(struct what_if *w, uint32_t physical,
 
 	lane->result = result;
 	lane->count = coverage_count_of(&g);
-	if (!align_can_fix(&g) || is_known(w, &g))
+	if (!align_can_fix(&g))
 		return;
+	if (is_known(w, &g) || !result->touches) {
+		set_known_modes(w, result);
+		return;
+	}
 	lane->fixing = fixing_new(&g, w->timed, fixing_max_blocks(&g));
 	w->model[w->nr_models++] = lane->fixing;
 }
@@ -182,21 +198,13 @@ struct fixing *const *what_if_models(const struct what_if *w, unsigned int *nr)
 	return w->model;
 }
 
-/* Set the outcome of a case in the modes, if it has one. */
-static void take_modes(const struct what_if *w, struct lane *lane)
+/* Set the outcome of a case in the modes, once its model has done all requests. */
+static void take_modes(struct lane *lane)
 {
 	struct what_if_case *result = lane->result;
 
-	if (lane->fixing) {
-		result->pad = fixing_figures(lane->fixing, FIXING_PAD);
-		result->coalesce = fixing_figures(lane->fixing,
-						  FIXING_COALESCE);
-	} else if (is_known(w, &lane->count.g)) {
-		result->pad = w->pad;
-		result->coalesce = w->coalesce;
-	} else {
-		return;
-	}
+	result->pad = fixing_figures(lane->fixing, FIXING_PAD);
+	result->coalesce = fixing_figures(lane->fixing, FIXING_COALESCE);
 	result->modes_known = true;
 }
 
@@ -209,7 +217,8 @@ void what_if_end(struct what_if *w, struct what_if_figures *figures)
 
 		lane->result->rmin = lane->count.rmin;
 		lane->result->rmin_known = true;
-		take_modes(w, lane);
+		if (lane->fixing)
+			take_modes(lane);
 	}
 	/* the best start may be the start as it is */
 	for (i = 0; i < figures->nr; i++)

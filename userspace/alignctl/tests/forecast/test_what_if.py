@@ -104,6 +104,14 @@ ONE_MOVE = [(5 + 16 * i, 8) for i in range(100)]
 SMALL = [(64 * i * 7919 % 1000003 // 64 * 64, 1) for i in range(100)]
 
 
+def test_no_mode_has_anything_to_do_where_no_write_has_a_touch(tmp_path):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{start},{length}\n" for start, length in ONE_MOVE))
+    best = {each["physical_block_size"]: each["best"] for each in plan(trace)["what_if"]}
+    assert [best[4096][key] for key in ("move_sectors", "touches", "pad_left", "coalesce_left", "rmin")] == [3, 0, 0, 0, 0]
+    assert all(best[size]["touches"] and best[size]["pad_left"] for size in SIZES[1:])
+
+
 @pytest.mark.parametrize("writes, remedy, left, words", [
     (ONE_MOVE, "move", 0, "move the start by 3 sectors; it leaves 0 of 200 read-modify-writes, 100 % less\n"),
     ([(8 * i, 8) for i in range(50)], "nothing", 0, "nothing; no gain of 5 % or more\n"),
