@@ -20,6 +20,12 @@
  * run, each block goes alone as well, and a block alone needs none: it has a
  * request of its own, and if it holds something, it is read into the target's
  * reserve (spare.c), which serves one block at a time.
+ *
+ * Where the target offers smaller logical blocks than the device has, a block that
+ * lies only partly inside the target is served, too, because its touches cannot go
+ * to the device as they came. A run is clipped to the target: what lies beside it is
+ * never read nor written. Such a block is whole once all that lies inside is there,
+ * so overwriting or discarding that much settles it as it settles other blocks.
  */
 
 /**
