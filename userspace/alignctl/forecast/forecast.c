@@ -11,13 +11,9 @@
 #include "forecast/changes.h"
 #include "forecast/coverage.h"
 #include "forecast/forecast.h"
+#include "forecast/place.h"
 #include "workload/page_cache.h"
 
-/*
- * Longest write or write-zeroes, whose bytes the kernel counts in 32 bits. It
- * splits longer ones, at places that depend on the device.
- */
-#define MAX_WRITE_BYTES		UINT32_MAX
 /* Requests between looks at the clock; they take a few ms. */
 #define SHOWN_EACH		(1U << 14)
 
@@ -32,6 +28,7 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
  * struct pass - a pass over the source
  * @forecast: the forecast being made
  * @source: source of the requests
+ * @places: where they lie
  * @cache: page cache that the requests go through; NULL: direct I/O
  * @seen: takes each request of the first pass as well; NULL: nothing does. The
  *	caller has then no options for another size or for the page cache.
@@ -53,6 +50,7 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
 struct pass {
 	struct forecast *forecast;
 	struct source *source;
+	struct places places;
 	struct page_cache *cache;
 	void (*seen)(const struct trace_request *request, void *context);
 	void *context;
@@ -68,63 +66,6 @@ struct pass {
 	uint16_t size_slot[SIZE_SLOTS];
 	uint16_t process_slot[PROCESS_SLOTS];
 };
-
-static int refuse(const struct source *source, const char *reason)
-{
-	CLEANUP_FREE char *position = source_position(source);
-
-	message_error("%s: %s", position, reason);
-	return ALIGNCTL_USAGE;
-}
-
-/*
- * Compute a request's sectors, moved by the shift. A request to the page cache
- * may begin and end within a sector. Return: enum alignctl_exit; reported.
- */
-static int place(const struct pass *pass, const struct trace_request *request,
-		 uint64_t *first, uint64_t *end)
-{
-	const struct forecast *f = pass->forecast;
-	uint64_t bytes = request->offset % ALIGN_SECTOR_SIZE + request->bytes;
-	uint64_t sectors = bytes / ALIGN_SECTOR_SIZE +
-			   (bytes % ALIGN_SECTOR_SIZE != 0);
-	uint64_t have = f->geometry.end_sector;
-	bool transfer = request->op == TRACE_READ || request->op == TRACE_WRITE;
-
-	if (!(pass->cache && transfer) &&
-	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
-		return refuse(pass->source, transfer && !pass->seen ?
-			      "not in whole sectors of 512 bytes, as direct I/O must be; use --buffered" :
-			      "not in whole sectors of 512 bytes");
-	if (!request->bytes)
-		return refuse(pass->source, "length is 0");
-	if (pass->cache && request->op == TRACE_READ &&
-	    request->bytes > MAX_WRITE_BYTES)
-		return refuse(pass->source,
-			      "a read of more than 4294967295 bytes, the kernel's limit");
-	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
-		return refuse(pass->source,
-			      "a write of more than 4294967295 bytes, the kernel's limit");
-	if (request->op == TRACE_WRITE_ZEROES &&
-	    request->bytes > MAX_WRITE_BYTES)
-		return refuse(pass->source,
-			      "write-zeroes of more than 4294967295 bytes, which the kernel splits; record them on the device");
-	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + f->shift;
-	if (sectors > have || *first > have - sectors) {
-		CLEANUP_FREE char *position = source_position(pass->source);
-
-		message_error("%s: %" PRIu64 " bytes from byte %" PRIu64
-			      " on end after byte %" PRIu64
-			      ", the end of the device; give %sthe recorded device",
-			      position, request->bytes,
-			      *first << ALIGN_SECTOR_SHIFT,
-			      have << ALIGN_SECTOR_SHIFT,
-			      pass->seen ? "" : "a larger --size, or ");
-		return ALIGNCTL_USAGE;
-	}
-	*end = *first + sectors;
-	return ALIGNCTL_FINE;
-}
 
 static void add(struct forecast_row *row, const struct align_split *split)
 {
@@ -224,7 +165,7 @@ static int take(void *context, const struct trace_request *request)
 	uint64_t first = 0, end = 0;
 
 	if (request->op != TRACE_FLUSH) {
-		int result = place(pass, request, &first, &end);
+		int result = place_request(&pass->places, request, &first, &end);
 
 		if (result)
 			return result;
@@ -255,7 +196,7 @@ static int take_cached(struct pass *pass, const struct trace_request *request)
 	int result = ALIGNCTL_FINE;
 
 	if (request->op != TRACE_FLUSH)
-		result = place(pass, request, &first, &end);
+		result = place_request(&pass->places, request, &first, &end);
 	if (result)
 		return result;
 	if (pass->count) {
@@ -470,6 +411,12 @@ static int make(struct pass *pass, enum extent extent,
 	f->timed = source_facts(pass->source).timed;
 	pass->number = 1;
 	pass->count = true;
+	pass->places = (struct places) {
+		.source = pass->source, .end_sector = g->end_sector,
+		.shift = shift,
+		.cached = cache_block, .no_buffered = pass->seen,
+		.no_size = pass->seen,
+	};
 	if (extent >= EXTENT_MODES && forecast_fixes(f))
 		pass->nr_models = f->timed ? NR_MODELS : MODEL_TIMED;
 	for (i = 0; i < pass->nr_models; i++)
@@ -563,8 +510,22 @@ uint32_t forecast_worthwhile_shift(const struct forecast *f)
 	       0 : best;
 }
 
-/* Return the blocks that a mode reads, and the touches that it leaves. */
-static uint64_t left_by(const struct fixing_figures *figures)
+struct forecast_advice forecast_choose(const uint64_t *left,
+				       enum forecast_remedy most)
+{
+	const uint64_t touches = left[FORECAST_NOTHING];
+	struct forecast_advice advice = { FORECAST_NOTHING, touches };
+	enum forecast_remedy i;
+
+	for (i = FORECAST_MOVE; i <= most; i++)
+		if (left[i] < advice.left &&
+		    (unsigned __int128)(advice.left - left[i]) * 100 >=
+		    (unsigned __int128)touches * FORECAST_GAIN_PERCENT)
+			advice = (struct forecast_advice) { i, left[i] };
+	return advice;
+}
+
+uint64_t forecast_left_by(const struct fixing_figures *figures)
 {
 	return figures->host + figures->drive;
 }
@@ -574,23 +535,15 @@ struct forecast_advice forecast_advise(const struct forecast *f)
 	const uint64_t left[] = {
 		[FORECAST_NOTHING] = f->figures.touches,
 		[FORECAST_MOVE] = f->shifted[forecast_best_shift(f)],
-		[FORECAST_PAD] = left_by(f->timed ? &f->pad_timed : &f->pad),
-		[FORECAST_COALESCE] = left_by(f->timed ? &f->coalesce_timed :
-							 &f->coalesce),
+		[FORECAST_PAD] =
+			forecast_left_by(f->timed ? &f->pad_timed : &f->pad),
+		[FORECAST_COALESCE] =
+			forecast_left_by(f->timed ? &f->coalesce_timed :
+						    &f->coalesce),
 	};
-	struct forecast_advice advice = { FORECAST_NOTHING,
-					  f->figures.touches };
-	const enum forecast_remedy most =
-		forecast_fixes(f) ? FORECAST_COALESCE : FORECAST_MOVE;
-	enum forecast_remedy i;
 
-	for (i = FORECAST_MOVE; i <= most; i++)
-		if (left[i] < advice.left &&
-		    (unsigned __int128)(advice.left - left[i]) * 100 >=
-		    (unsigned __int128)f->figures.touches *
-		    FORECAST_GAIN_PERCENT)
-			advice = (struct forecast_advice) { i, left[i] };
-	return advice;
+	return forecast_choose(left, forecast_fixes(f) ? FORECAST_COALESCE :
+							 FORECAST_MOVE);
 }
 
 int plan_figures(const struct plan *plan, const struct align_geometry *g,

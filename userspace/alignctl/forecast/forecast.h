@@ -177,9 +177,17 @@ struct forecast_advice {
 };
 
 /*
- * Choose between a move of the start, which mends the cause, and the modes. A
- * remedy that intrudes more has to save more by FORECAST_GAIN_PERCENT.
+ * Choose between a move of the start, which mends the cause, and the modes: a
+ * remedy that intrudes more has to save more by FORECAST_GAIN_PERCENT. @left: what
+ * each remedy up to @most leaves of the touches.
  */
+struct forecast_advice forecast_choose(const uint64_t *left,
+				       enum forecast_remedy most);
+
+/* Return the blocks that a mode reads, and the touches that it leaves. */
+uint64_t forecast_left_by(const struct fixing_figures *figures);
+
+/* Choose by forecast_choose() for the best move, and the modes as timed. */
 struct forecast_advice forecast_advise(const struct forecast *forecast);
 
 /* Return the word for a remedy, "coalesce". */

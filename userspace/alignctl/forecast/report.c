@@ -325,7 +325,7 @@ static const struct table_column case_columns[] = {
 static struct table_value mode_left(const struct what_if_case *c,
 				    const struct fixing_figures *figures)
 {
-	return c->modes_known ? table_number(figures->host + figures->drive) :
+	return c->modes_known ? table_number(forecast_left_by(figures)) :
 				table_null();
 }
 
