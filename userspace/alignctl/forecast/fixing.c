@@ -9,6 +9,9 @@
 #include "decide.h"
 #include "forecast/fixing.h"
 
+/* Blocks that there is room for at first, and chunks of any number of blocks. */
+#define FIRST_ROOM	16U
+#define MOST_CHUNKS	32U
 #define WORD_BITS	64U
 #define HOLD_NS		(ALIGN_DEFAULT_HOLD_MS * NS_PER_MS)
 #define CACHED_NS	(ALIGN_CACHED_MS * NS_PER_MS)
@@ -60,7 +63,7 @@ SLIST_HEAD(block_spare, block);
 /**
  * struct memory - the blocks in memory in one of the modes
  * @nr: number of blocks
- * @cached: those without held touches, oldest first
+ * @cached: blocks without held touches, oldest first
  * @host: number of blocks read
  * @evicted: there were too many blocks
  */
@@ -89,11 +92,13 @@ struct memory {
  * @held: blocks with held touches, oldest first
  * @written: number of blocks written in mode coalesce; in mode pad, each touch
  *	writes one
- * @room: memory for all blocks, of which the first @nr_used were ever used: the
- *	rest costs none
- * @block_bytes: size of a block in @room
- * @nr_used: number of blocks in @room that are or were in use
- * @spare: blocks in @room that were in use
+ * @chunk: memory for blocks: FIRST_ROOM, and then as many as in all chunks before
+ * @nr_chunks: number of chunks
+ * @nr_blocks: number of blocks in all chunks
+ * @fresh: the first block of the last chunk that was never in use
+ * @nr_fresh: number of blocks from there on
+ * @block_bytes: size of a block
+ * @spare: blocks that were in use
  * @kept_words: number of words of a block's bitmap
  * @whole: last word of the bitmap of a block that lacks nothing; the others are
  *	all ones
@@ -115,9 +120,12 @@ struct fixing {
 	bool crowded;
 	struct block_age held;
 	uint64_t written;
-	void *room;
+	void *chunk[MOST_CHUNKS];
+	unsigned int nr_chunks;
+	uint32_t nr_blocks;
+	void *fresh;
+	uint32_t nr_fresh;
 	size_t block_bytes;
-	uint32_t nr_used;
 	struct block_spare spare;
 	uint32_t kept_words;
 	uint64_t whole;
@@ -133,30 +141,6 @@ uint32_t fixing_max_blocks(const struct align_geometry *g)
 static uint64_t nr_buckets(const struct fixing *f)
 {
 	return (uint64_t)1 << (64 - f->bucket_shift);
-}
-
-struct fixing *fixing_new(const struct align_geometry *g, bool timed,
-			  uint32_t max_blocks)
-{
-	struct fixing *f = memory_or_exit(calloc(1, sizeof(*f)));
-	uint32_t sectors = align_block_sectors(g);
-	/* a mode may have what the other one has not, and one block more enters */
-	size_t most = 2 * (size_t)max_blocks + 1;
-
-	f->g = *g;
-	f->timed = timed;
-	f->max = max_blocks;
-	f->kept_words = (sectors + WORD_BITS - 1) / WORD_BITS;
-	f->whole = bits_between(0, sectors < WORD_BITS ? sectors : WORD_BITS);
-	f->block_bytes = sizeof(struct block) +
-			 f->kept_words * sizeof(uint64_t);
-	f->room = memory_or_exit(calloc(most, f->block_bytes));
-	f->bucket_shift = 64 - align_log2(2 * most);
-	f->bucket = memory_or_exit(calloc(nr_buckets(f), sizeof(*f->bucket)));
-	TAILQ_INIT(&f->held);
-	TAILQ_INIT(&f->in[FIXING_PAD].cached);
-	TAILQ_INIT(&f->in[FIXING_COALESCE].cached);
-	return f;
 }
 
 static inline struct block_bucket *bucket_of(const struct fixing *f,
@@ -181,6 +165,57 @@ static inline struct block *find(const struct fixing *f, uint64_t number)
 	return find_in(bucket_of(f, number), number);
 }
 
+/* Double the number of buckets, or make the first ones. */
+static void add_buckets(struct fixing *f)
+{
+	struct block_bucket *old = f->bucket;
+	uint64_t nr = old ? nr_buckets(f) : 0, i;
+	struct block *block;
+
+	f->bucket_shift = 64 - align_log2(2 * f->nr_blocks);
+	f->bucket = memory_or_exit(calloc(nr_buckets(f), sizeof(*f->bucket)));
+	for (i = 0; i < nr; i++) {
+		while ((block = LIST_FIRST(&old[i]))) {
+			LIST_REMOVE(block, same);
+			LIST_INSERT_HEAD(bucket_of(f, block->number), block,
+					 same);
+		}
+	}
+	free(old);
+}
+
+/* Double the room for blocks: most disks of a trace with many need little. */
+static __attribute__((noinline)) void add_room(struct fixing *f)
+{
+	const uint32_t nr = f->nr_blocks ? f->nr_blocks : FIRST_ROOM;
+
+	f->fresh = memory_or_exit(calloc(nr, f->block_bytes));
+	f->nr_fresh = nr;
+	f->nr_blocks += nr;
+	f->chunk[f->nr_chunks++] = f->fresh;
+	add_buckets(f);
+}
+
+struct fixing *fixing_new(const struct align_geometry *g, bool timed,
+			  uint32_t max_blocks)
+{
+	struct fixing *f = memory_or_exit(calloc(1, sizeof(*f)));
+	uint32_t sectors = align_block_sectors(g);
+
+	f->g = *g;
+	f->timed = timed;
+	f->max = max_blocks;
+	f->kept_words = (sectors + WORD_BITS - 1) / WORD_BITS;
+	f->whole = bits_between(0, sectors < WORD_BITS ? sectors : WORD_BITS);
+	f->block_bytes = sizeof(struct block) +
+			 f->kept_words * sizeof(uint64_t);
+	TAILQ_INIT(&f->held);
+	TAILQ_INIT(&f->in[FIXING_PAD].cached);
+	TAILQ_INIT(&f->in[FIXING_COALESCE].cached);
+	add_room(f);
+	return f;
+}
+
 /* Find a block, or add one that no mode has in memory yet. */
 static __always_inline struct block *get(struct fixing *f, uint64_t number)
 {
@@ -190,10 +225,17 @@ static __always_inline struct block *get(struct fixing *f, uint64_t number)
 	if (block)
 		return block;
 	block = SLIST_FIRST(&f->spare);
-	if (block)
+	if (block) {
 		SLIST_REMOVE_HEAD(&f->spare, spare);
-	else
-		block = f->room + f->block_bytes * f->nr_used++;
+	} else {
+		if (!f->nr_fresh) {
+			add_room(f);
+			bucket = bucket_of(f, number);
+		}
+		block = f->fresh;
+		f->fresh += f->block_bytes;
+		f->nr_fresh--;
+	}
 	block->number = number;
 	LIST_INSERT_HEAD(bucket, block, same);
 	return block;
@@ -721,11 +763,18 @@ struct fixing_figures fixing_figures(const struct fixing *f,
 	};
 }
 
+size_t fixing_bytes(const struct fixing *f)
+{
+	return sizeof(*f) + f->nr_blocks * f->block_bytes +
+	       nr_buckets(f) * sizeof(*f->bucket);
+}
+
 void fixing_free(struct fixing *f)
 {
 	if (!f)
 		return;
-	free(f->room);
+	while (f->nr_chunks)
+		free(f->chunk[--f->nr_chunks]);
 	free(f->bucket);
 	free(f);
 }

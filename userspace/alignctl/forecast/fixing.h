@@ -74,6 +74,9 @@ struct fixing *fixing_new(const struct align_geometry *g, bool timed,
 			  uint32_t max_blocks);
 void fixing_free(struct fixing *fixing);
 
+/* Return the memory of a model, which grows with the blocks in memory, bytes. */
+size_t fixing_bytes(const struct fixing *fixing);
+
 /*
  * Do @nr requests in their order. Blocks that are held or cached for too long at the
  * time of one have been written or evicted before it.
