@@ -20,6 +20,7 @@ PROGRAMS = {
     "probe": "alignctl probe",
     "fleet": "alignctl fleet",
     "conform": "alignctl conform --html",
+    "disks": "alignctl plan --html",
 }
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -107,6 +108,54 @@ void json_append_bin(struct json_object *array, double bound, uint64_t count)
 	json_append(bin, memory_or_exit(json_object_new_double_s(bound, text)));
 	json_append_number(bin, count);
 	json_append(array, bin);
+}
+
+/**
+ * struct lazy - elements of an array that are made when it is printed
+ * @nr: number of elements
+ * @make: makes the element of an index
+ * @context: for @make
+ */
+struct lazy {
+	size_t nr;
+	struct json_object *(*make)(void *context, size_t index);
+	void *context;
+};
+
+/* Print an array of elements that are made one at a time, as json-c asks for it. */
+static int print_lazy(struct json_object *array, struct printbuf *out,
+		      int level, int flags)
+{
+	const struct lazy *lazy = json_object_get_userdata(array);
+	size_t i;
+
+	(void)level;
+	printbuf_memappend(out, "[", 1);
+	for (i = 0; i < lazy->nr; i++) {
+		struct json_object *element = lazy->make(lazy->context, i);
+		const char *text = json_object_to_json_string_ext(element,
+			flags & ~JSON_C_TO_STRING_PRETTY);
+
+		printbuf_memappend(out, i ? ",\n" : "\n", i ? 2 : 1);
+		printbuf_memappend(out, text, (int)strlen(text));
+		json_object_put(element);
+	}
+	printbuf_memappend(out, "\n]", 2);
+	return 0;
+}
+
+struct json_object *
+json_new_lazy_array(size_t nr,
+		    struct json_object *(*make)(void *context, size_t index),
+		    void *context)
+{
+	struct json_object *array = json_new_array();
+	struct lazy *lazy = memory_or_exit(malloc(sizeof(*lazy)));
+
+	*lazy = (struct lazy) { nr, make, context };
+	json_object_set_serializer(array, print_lazy, lazy,
+				   json_object_free_userdata);
+	return array;
 }
 
 void json_print(struct json_object *object, bool one_line)

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct json_object *json_new(void);
@@ -47,6 +48,16 @@ void json_append(struct json_object *array, struct json_object *value);
 void json_append_number(struct json_object *array, uint64_t n);
 /* Append a histogram's bin, the pair [bound, count]. */
 void json_append_bin(struct json_object *array, double bound, uint64_t count);
+
+/*
+ * Make an array of @nr elements, of which each is made by @make when the array is
+ * printed, on a line of its own, and freed then: for arrays that are too long to be
+ * in memory as objects. @context is for @make, and is there as long as the array.
+ */
+struct json_object *
+json_new_lazy_array(size_t nr,
+		    struct json_object *(*make)(void *context, size_t index),
+		    void *context);
 
 /* Print @object on standard output, indented or on one line, and free it. */
 void json_print(struct json_object *object, bool one_line);

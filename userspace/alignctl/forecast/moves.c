@@ -66,35 +66,47 @@ static uint64_t power_from(uint64_t n)
 
 /*
  * Note at which moves a write begins and ceases to lie inside a block of @sectors
- * without reaching its ends. @at: its first sector in the block without a move.
+ * without reaching its ends; @nr of them. @at: its first sector in the block without
+ * a move.
  */
 static void note_inside(uint64_t *inside, uint32_t sectors, uint32_t at,
-			uint32_t length)
+			uint32_t length, uint64_t nr)
 {
 	/* from the move to sector 1 on, up to that to the last one */
-	inside[(sectors + 1 - at) % sectors]++;
-	inside[(2 * sectors - at - length) % sectors]--;
+	inside[(sectors + 1 - at) % sectors] += nr;
+	inside[(2 * sectors - at - length) % sectors] -= nr;
 	/* and at no move, if the latter comes first */
 	if (at > 1 && at + length <= sectors)
-		inside[0]++;
+		inside[0] += nr;
 }
 
-void moves_note(struct moves *m, uint64_t first, uint64_t end)
+/* As moves_add(), for a @nr that callers know. */
+static inline void add(struct moves *m, uint64_t first, uint64_t length,
+		       uint64_t nr)
 {
-	uint64_t length = end - first;
 	uint64_t sectors = power_from(length + 2);
 	uint32_t at = (uint32_t)((first + m->lead) & (m->largest - 1));
 
-	m->writes++;
-	m->written += length;
-	m->start[at]++;
-	m->end[(end + m->lead) & (m->largest - 1)]++;
+	m->writes += nr;
+	m->written += nr * length;
+	m->start[at] += nr;
+	m->end[(first + length + m->lead) & (m->largest - 1)] += nr;
 	/* in smaller blocks there is no room beside the write */
 	if (sectors < m->least)
 		sectors = m->least;
 	for (; sectors <= m->largest; sectors *= 2)
 		note_inside(m->inside + sectors, (uint32_t)sectors,
-			    at & (uint32_t)(sectors - 1), (uint32_t)length);
+			    at & (uint32_t)(sectors - 1), (uint32_t)length, nr);
+}
+
+void moves_note(struct moves *m, uint64_t first, uint64_t end)
+{
+	add(m, first, end - first, 1);
+}
+
+void moves_add(struct moves *m, uint64_t first, uint64_t length, uint64_t nr)
+{
+	add(m, first, length, nr);
 }
 
 uint64_t moves_written(const struct moves *m)

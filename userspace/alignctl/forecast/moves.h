@@ -23,6 +23,10 @@ void moves_free(struct moves *moves);
 /* Note a write or write-zeroes of the sectors from @first to before @end. */
 void moves_note(struct moves *moves, uint64_t first, uint64_t end);
 
+/* Note @nr writes of @length sectors from sector @first on. */
+void moves_add(struct moves *moves, uint64_t first, uint64_t length,
+	       uint64_t nr);
+
 /* Return the total length of all writes, sectors. */
 uint64_t moves_written(const struct moves *moves);
 

@@ -16,6 +16,7 @@
 #include "device/module.h"
 #include "device/online.h"
 #include "device/resize.h"
+#include "forecast/part.h"
 #include "fuzz.h"
 #include "top/counting.h"
 #include "top/disks.h"
@@ -206,6 +207,24 @@ int __wrap_trace_convert(const struct trace_conversion *conversion,
 	FUZZ_CHECK(conversion->choice.from <= TRACE_NR_READABLE &&
 		   conversion->to < TRACE_NR_WRITTEN);
 	*done = (struct trace_converted) { .format = "csv" };
+	return ALIGNCTL_FINE;
+}
+
+int __wrap_part_read(struct tallies *tallies, const char *path);
+
+/* Read no partial plan: fuzz_part.c; it has no disks, or is wrong. */
+int __wrap_part_read(struct tallies *tallies, const char *path)
+{
+	FUZZ_CHECK(!tallies->nr && tallies->most_bytes);
+	return *path == '!' ? ALIGNCTL_USAGE : ALIGNCTL_FINE;
+}
+
+int __wrap_part_write(const struct tallies *tallies, const char *path);
+
+/* Write no file. */
+int __wrap_part_write(const struct tallies *tallies, const char *path)
+{
+	FUZZ_CHECK(path && !tallies->nr);
 	return ALIGNCTL_FINE;
 }
 

@@ -114,9 +114,6 @@ extern const struct trace_format trace_recording, trace_iolog,
 /* The format of a table whose columns trace->choice names. */
 extern const struct trace_format trace_columns_format;
 
-/* Number of all files beyond those that can be named. */
-#define TRACE_OTHER_FILE	UINT32_MAX
-
 /* Report why the trace cannot be read at @trace->at. Return: TRACE_BROKEN. */
 enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -341,6 +341,12 @@ bool trace_has_way_back(const struct trace *trace)
 	return trace_input_has_way_back(&trace->input);
 }
 
+uint64_t trace_clock_ns(const struct trace *trace)
+{
+	return trace->format->foreign ? trace->base_ns :
+					trace->facts.origin.start_ns;
+}
+
 uint64_t trace_left_out(const struct trace *trace, enum trace_left_out why)
 {
 	return trace->left_out[why];

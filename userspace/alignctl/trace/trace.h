@@ -31,6 +31,9 @@ enum trace_op {
 /* "read", "write", "flush", "discard", "write-zeroes": in CSV and JSON. */
 extern const char *const trace_op_names[TRACE_NR_OPS];
 
+/* Number of all files beyond those that can be named. */
+#define TRACE_OTHER_FILE	UINT32_MAX
+
 /**
  * struct trace_request - one request
  * @time_ns: time of issue, ns since the start of the trace; 0 in traces without
@@ -200,6 +203,12 @@ int trace_rewind(struct trace *trace);
 
 /* Check whether the trace can be rewound, which a pipe cannot. */
 bool trace_has_way_back(const struct trace *trace);
+
+/*
+ * Return what the times of the requests so far need added to be those of the trace's
+ * own clock, ns: of the wall clock if the trace has its times; 0: not known.
+ */
+uint64_t trace_clock_ns(const struct trace *trace);
 
 /* Return the number of entries so far that make no request, for that reason. */
 uint64_t trace_left_out(const struct trace *trace, enum trace_left_out why);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl plan: forecast what requests cost on a device. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "forecast/lanes.h"
 #include "forecast/report.h"
+#include "verbs/plan_disks.h"
 #include "verbs/plan_options.h"
 #include "verbs/unit_note.h"
 #include "verbs/verbs.h"
@@ -23,11 +26,13 @@ struct options {
 	uint64_t shift;
 	uint32_t cache_block;
 	bool touches_only;
+	struct plan_disks disks;
 	bool json;
 };
 
 enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
-	   ROW_CACHE_BLOCK, ROW_TOUCHES_ONLY, ROW_JSON };
+	   ROW_CACHE_BLOCK, ROW_TOUCHES_ONLY, ROW_EACH_DISK, ROW_PARTIAL,
+	   ROW_MERGE, ROW_MEMORY, ROW_JOBS, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
@@ -41,6 +46,18 @@ static const struct option_row rows[] = {
 			      "buffered: block size of the page cache, bytes" },
 	[ROW_TOUCHES_ONLY] = { "touches-only", NULL,
 			       "only count touches: quicker, without the modes" },
+	[ROW_EACH_DISK] = { "each-disk", NULL,
+			    "trace: a row a disk, the dearest first" },
+	[ROW_PARTIAL] = { "partial", "FILE",
+			  "trace: write what it has of each disk, for --merge" },
+	[ROW_MERGE] = { "merge", NULL,
+			"put the partial plans SOURCE... together" },
+	[ROW_MEMORY] = { "memory", "N",
+			 "several disks: at most N bytes of memory (1G)" },
+	[ROW_JOBS] = { "jobs", "N",
+		       "several disks: work on N at a time (all processors)" },
+	[ROW_HTML] = { "html", "FILE",
+		       "several disks: write the plan as a page, too" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -80,6 +97,28 @@ static int take(size_t row, const char *argument, void *context)
 				      "must be a power of two from 512 to 65536");
 	case ROW_TOUCHES_ONLY:
 		options->touches_only = true;
+		return 0;
+	case ROW_EACH_DISK:
+		options->disks.each = true;
+		return 0;
+	case ROW_PARTIAL:
+		options->disks.partial = argument;
+		return 0;
+	case ROW_MERGE:
+		options->disks.merge = true;
+		return 0;
+	case ROW_MEMORY:
+		if (parse_number(argument, &options->disks.memory))
+			return 0;
+		break;
+	case ROW_JOBS:
+		if (parse_bytes(argument, &options->disks.jobs) &&
+		    options->disks.jobs && options->disks.jobs <= LANES_MOST)
+			return 0;
+		return options_refuse("jobs", argument,
+				      "must be a number from 1 to 16");
+	case ROW_HTML:
+		options->disks.html = argument;
 		return 0;
 	case ROW_JSON:
 		options->json = true;
@@ -170,25 +209,89 @@ static int complete_plan(struct plan *plan, const struct options *options,
 	return plan_check_fit(plan, device);
 }
 
+/**
+ * struct given - an option that may not go with what is asked
+ * @name: name of the option
+ * @given: the option was given
+ */
+struct given {
+	const char *name;
+	bool given;
+};
+
+/* Refuse any of these options. Return: enum alignctl_exit; reported. */
+static int refuse_given(const struct given *option, size_t nr, const char *name,
+			const char *what)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!option[i].given)
+			continue;
+		message_error("--%s: does not apply to %s, %s; leave it out",
+			      option[i].name, name, what);
+		return ALIGNCTL_USAGE;
+	}
+	return ALIGNCTL_FINE;
+}
+
+#define REFUSE_GIVEN(options, name, what) \
+	refuse_given(options, sizeof(options) / sizeof((options)[0]), name, what)
+
 /* Refuse options that do not apply to a trace. Return: enum alignctl_exit. */
 static int check_trace(const struct options *options, const char *name)
 {
 	const struct plan_options *plan = &options->plan;
-	const struct { bool given; const char *name; } all[] = {
-		{ plan->count, "count" }, { plan->start_given, "start" },
-		{ plan->span, "span" }, { plan->areas, "areas" },
-		{ plan->seed_given, "seed" },
+	const struct given all[] = {
+		{ "count", plan->count }, { "start", plan->start_given },
+		{ "span", plan->span }, { "areas", plan->areas },
+		{ "seed", plan->seed_given },
 	};
-	size_t i;
 
-	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!all[i].given)
-			continue;
-		message_error("--%s: does not apply to %s, a trace; leave it out",
-			      all[i].name, name);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
+	return REFUSE_GIVEN(all, name, "a trace");
+}
+
+/* Refuse options that do not apply to several disks. Return: enum alignctl_exit. */
+static int check_disks(const struct options *options, const char *name)
+{
+	const struct given all[] = {
+		{ "on", options->on },
+		{ "cache-block", options->cache_block },
+		{ "buffered", options->plan.access == PLAN_BUFFERED },
+		{ "fdatasync", options->plan.fdatasync },
+		{ "json", options->disks.partial && options->json },
+		{ "html", options->disks.partial && options->disks.html },
+	};
+
+	return REFUSE_GIVEN(all, name, options->disks.partial ?
+			    "of which a partial plan is made" :
+			    "of which each disk is planned for");
+}
+
+/* Refuse options that the parts of a plan say. Return: enum alignctl_exit. */
+static int check_merge(const struct options *options)
+{
+	const struct plan_options *plan = &options->plan;
+	const char *for_trace = plan_options_for_trace(plan);
+	const struct given all[] = {
+		{ for_trace, for_trace },
+		{ "physical", plan->physical },
+		{ "offset", plan->offset_given },
+		{ "buffered", plan->access == PLAN_BUFFERED },
+		{ "direct", plan->access == PLAN_DIRECT },
+		{ "fdatasync", plan->fdatasync },
+		{ "on", options->on }, { "logical", options->logical },
+		{ "size", options->size }, { "shift", options->shift },
+		{ "cache-block", options->cache_block },
+		{ "touches-only", options->touches_only },
+		{ "json", options->disks.partial && options->json },
+		{ "html", options->disks.partial && options->disks.html },
+		{ "jobs", options->disks.jobs },
+	};
+	int result = check_trace(options, "--merge");
+
+	return result ? result :
+	       REFUSE_GIVEN(all, "--merge", "whose parts have it");
 }
 
 /* Return the page-cache block, bytes; 0: direct I/O. */
@@ -238,6 +341,10 @@ static int make_forecast(struct source *source, const struct options *options,
 		result = check_trace(options, source->name);
 	else if (!result)
 		result = complete_plan(&source->plan, options, device);
+	if (!result && plan_disks_asked(&options->disks))
+		return plan_disks_trace(&options->disks, source, &g,
+					options->shift, options->touches_only,
+					options->json);
 	if (!result)
 		result = make(forecast, source, &g, options->shift,
 			      cache_block(options, source, device));
@@ -248,6 +355,31 @@ static int make_forecast(struct source *source, const struct options *options,
 	else
 		forecast_report_text(forecast, source, offset_known);
 	return ALIGNCTL_FINE;
+}
+
+/* Check for one source, and that it may have several disks if this is asked. */
+static int check_operands(const struct options *options, char **name, int nr)
+{
+	if (nr > 1) {
+		message_error("%s: is a second SOURCE; plan takes one, or with --merge partial plans",
+			      name[1]);
+		return ALIGNCTL_USAGE;
+	}
+	if (!plan_disks_asked(&options->disks)) {
+		const struct given all[] = {
+			{ "memory", options->disks.memory },
+			{ "jobs", options->disks.jobs },
+			{ "html", options->disks.html },
+		};
+
+		return REFUSE_GIVEN(all, name[0], "without --each-disk");
+	}
+	if (workload_find(name[0])) {
+		message_error("%s: is a workload, which has one disk; leave --each-disk and --partial out, or give a trace",
+			      name[0]);
+		return ALIGNCTL_USAGE;
+	}
+	return check_disks(options, name[0]);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
@@ -266,7 +398,15 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      argv[first]);
 		return ALIGNCTL_USAGE;
 	}
-	result = choice_options_check(&options.plan.choice);
+	if (options.disks.merge) {
+		result = check_merge(&options);
+		return result ? result :
+		       plan_disks_merge(&options.disks, argv + first,
+					argc - first, options.json);
+	}
+	result = check_operands(&options, argv + first, argc - first);
+	if (!result)
+		result = choice_options_check(&options.plan.choice);
 	if (!result)
 		result = source_open_as(&source, argv[first],
 					&options.plan.choice);
@@ -286,7 +426,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 }
 
 const struct verb verb_plan = {
-	"plan", "SOURCE", 1, 1,
+	"plan", "SOURCE...", 1, INT_MAX,
 	"Predict what a workload or a trace costs, without any I/O",
 	rows, NULL, run,
 };

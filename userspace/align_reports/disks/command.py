@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The page of alignctl plan of several disks: from its document on standard input, or without one a check that the page can
+be written.
+
+Exit status: 0 fine, 2 usage, 3 I/O error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from align_reports import interrupt
+from align_reports.disks import page
+from align_reports.exit_status import FINE, USAGE
+from align_reports.many import machine
+from align_reports.verify.command import put, refused
+
+
+def main(argv: list[str]) -> int:
+    """Check that the page `argv[0]` can be written; with "write" behind it, write it."""
+    html, *write = argv
+    if refused("plan", Path(html), []):
+        return USAGE
+    if not write:
+        return FINE
+    found = json.load(sys.stdin)
+    interrupt.release()
+    return put("plan", Path(html), page.render(found, machine()))
