@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,32 +11,8 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/output.h"
+#include "base/python.h"
 #include "verbs/reports.h"
-
-#define PACKAGE	"align_reports"
-
-/*
- * Find the package: where it is installed, or in the source tree for an
- * alignctl that runs where it was built. For free(); NULL: it is in neither.
- */
-static char *find_package(const char *self)
-{
-	static const char *const places[] = {
-		"../share/alignctl", "../../userspace",
-	};
-	const char *end = strrchr(self, '/');
-	size_t i;
-
-	for (i = 0; end && i < sizeof(places) / sizeof(places[0]); i++) {
-		char *path = message_format("%.*s/%s/" PACKAGE,
-					    (int)(end - self), self, places[i]);
-
-		if (!access(path, R_OK))
-			return path;
-		free(path);
-	}
-	return NULL;
-}
 
 /* Block the signals that interrupt.py unblocks when it can handle them. */
 static void hold_signals_back(void)
@@ -53,28 +28,19 @@ static void hold_signals_back(void)
 
 int reports_become(const char *name, int argc, char **argv, char *const *more)
 {
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	CLEANUP_FREE char *package = NULL;
+	CLEANUP_FREE char *self = NULL;
+	CLEANUP_FREE char *package = python_package(argv[0], &self);
+	const char *python = python_interpreter();
 	CLEANUP_FREE char **arguments = NULL;
 	size_t nr_more = 0;
 
-	if (length < 0) {
-		message_error("/proc/self/exe: %s", strerror(errno));
+	if (!package)
 		return ALIGNCTL_IO;
-	}
-	self[length] = '\0';
-	package = find_package(self);
-	if (!package) {
-		message_error("%s: " PACKAGE " is missing in ../share/alignctl of %s; run 'make install'",
-			      argv[0], self);
-		return ALIGNCTL_IO;
-	}
 	while (more && more[nr_more])
 		nr_more++;
 	arguments = memory_or_exit(calloc((size_t)argc + nr_more + 3,
 					  sizeof(char *)));
-	arguments[0] = REPORTS_PYTHON;
+	arguments[0] = (char *)python;
 	arguments[1] = package;
 	arguments[2] = (char *)name;
 	/* before the verb's arguments, of which "--" may end the options */
@@ -86,9 +52,9 @@ int reports_become(const char *name, int argc, char **argv, char *const *more)
 	output_flush();
 	/* the package makes its runs with this very program */
 	if (!setenv("ALIGNCTL", self, 1))
-		execvp(REPORTS_PYTHON, arguments);
-	message_error("%s: %s: %s; apt-get install python3", argv[0],
-		      REPORTS_PYTHON, strerror(errno));
+		execvp(python, arguments);
+	message_error("%s: %s: %s; apt-get install python3", argv[0], python,
+		      strerror(errno));
 	return ALIGNCTL_IO;
 }
 

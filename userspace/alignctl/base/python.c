@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/message.h"
+#include "base/python.h"
+
+#define PACKAGE	"align_reports"
+
+const char *python_interpreter(void)
+{
+	const char *chosen = secure_getenv("ALIGNCTL_PYTHON");
+
+	return chosen && *chosen ? chosen : REPORTS_PYTHON;
+}
+
+/*
+ * Find the package: where it is installed, or in the source tree for an
+ * alignctl that runs where it was built. For free(); NULL: it is in neither.
+ */
+static char *find_package(const char *self)
+{
+	static const char *const places[] = {
+		"../share/alignctl", "../../userspace",
+	};
+	const char *end = strrchr(self, '/');
+	size_t i;
+
+	for (i = 0; end && i < sizeof(places) / sizeof(places[0]); i++) {
+		char *path = message_format("%.*s/%s/" PACKAGE,
+					    (int)(end - self), self, places[i]);
+
+		if (!access(path, R_OK))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+char *python_package(const char *what, char **self)
+{
+	char path[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *package;
+
+	*self = NULL;
+	if (length < 0) {
+		message_error("/proc/self/exe: %s", strerror(errno));
+		return NULL;
+	}
+	path[length] = '\0';
+	package = find_package(path);
+	if (!package)
+		message_error("%s: " PACKAGE " is missing in ../share/alignctl of %s; run 'make install'",
+			      what, path);
+	else
+		*self = message_format("%s", path);
+	return package;
+}
