@@ -11,6 +11,17 @@
 #include "base/message.h"
 #include "trace/input.h"
 
+void trace_input_from(struct trace_input *input, int fd, const char *path,
+		      size_t capacity)
+{
+	*input = (struct trace_input) {
+		.fd = fd, .capacity = capacity,
+		.path = message_format("%s", path),
+		/* a last line without an end gets one behind the file's bytes */
+		.buffer = memory_or_exit(malloc(capacity + 1)),
+	};
+}
+
 int trace_input_open(struct trace_input *input, const char *path,
 		     size_t capacity)
 {
@@ -18,9 +29,10 @@ int trace_input_open(struct trace_input *input, const char *path,
 	struct stat found;
 	const char *kind;
 
-	*input = (struct trace_input) { .capacity = capacity };
-	input->fd = standard ? dup(STDIN_FILENO) :
-			       open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	*input = (struct trace_input) {
+		.fd = standard ? dup(STDIN_FILENO) :
+				 open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY),
+	};
 	if (input->fd < 0 || fstat(input->fd, &found)) {
 		message_error("%s: cannot be read: %s", path, strerror(errno));
 		if (input->fd >= 0)
@@ -34,9 +46,8 @@ int trace_input_open(struct trace_input *input, const char *path,
 		close(input->fd);
 		return ALIGNCTL_USAGE;
 	}
-	input->path = message_format("%s", standard ? "standard input" : path);
-	/* a last line without an end gets one behind the bytes of the file */
-	input->buffer = memory_or_exit(malloc(capacity + 1));
+	trace_input_from(input, input->fd, standard ? "standard input" : path,
+			 capacity);
 	return ALIGNCTL_FINE;
 }
 

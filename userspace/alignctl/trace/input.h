@@ -50,6 +50,10 @@ int trace_input_open(struct trace_input *input, const char *path,
 /* Close a file; do nothing if @input is all zeroes. */
 void trace_input_close(struct trace_input *input);
 
+/* Read from @fd, which becomes the input's; @path is its name in messages. */
+void trace_input_from(struct trace_input *input, int fd, const char *path,
+		      size_t capacity);
+
 /* Go back to the first byte. Return: enum alignctl_exit; reported. */
 int trace_input_rewind(struct trace_input *input);
 
