@@ -21,11 +21,12 @@ PROGRAMS = {
     "fleet": "alignctl fleet",
     "conform": "alignctl conform --html",
     "disks": "alignctl plan --html",
+    "parquet": "Parquet",
 }
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")
-needs.rich(PROGRAMS[sys.argv[1]])
+(needs.duckdb if sys.argv[1] == "parquet" else needs.rich)(PROGRAMS[sys.argv[1]])
 program = importlib.import_module(f"align_reports.{sys.argv.pop(1)}.command")
 interrupt.catch()
 output.run("alignctl", program.main)

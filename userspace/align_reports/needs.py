@@ -9,6 +9,15 @@ import sys
 from .exit_status import IO
 
 
+def duckdb(program: str) -> None:
+    """Exit with a message if the library duckdb, which Debian does not have, is missing."""
+    if importlib.util.find_spec("duckdb"):
+        return
+    print(f"{program} needs the Python library duckdb, which {sys.executable} does not have: "
+          "python3 -m venv DIR && DIR/bin/pip install duckdb, and set ALIGNCTL_PYTHON=DIR/bin/python3", file=sys.stderr)
+    sys.exit(IO)
+
+
 def rich(program: str) -> None:
     """Exit with a message if the library rich is missing, before minutes of runs in vain; load nothing of it."""
     if importlib.util.find_spec("rich"):

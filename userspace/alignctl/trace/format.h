@@ -14,8 +14,8 @@
 /**
  * struct trace_place - a place in a trace, for messages
  * @path: path of the file
- * @unit: "line" or "byte"
- * @number: number of the line, from 1, or of the byte, from 0
+ * @unit: "line", "byte" or "row"
+ * @number: number of the line or row, from 1, or of the byte, from 0
  */
 struct trace_place {
 	const char *path;
@@ -109,7 +109,7 @@ struct trace_format {
 extern const struct trace_format trace_recording, trace_iolog,
 	trace_blktrace, trace_blkparse, trace_csv, trace_msr, trace_alibaba,
 	trace_tencent, trace_systor, trace_fiu, trace_spc, trace_mqsim,
-	trace_blkreplay, trace_vscsi, trace_ftrace;
+	trace_blkreplay, trace_vscsi, trace_ftrace, trace_parquet;
 
 /* The format of a table whose columns trace->choice names. */
 extern const struct trace_format trace_columns_format;

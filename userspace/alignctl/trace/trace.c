@@ -46,6 +46,7 @@ const char *const trace_readable_names[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_BLKREPLAY] = "blkreplay",
 	[TRACE_READABLE_VSCSI] = "vscsi",
 	[TRACE_READABLE_FTRACE] = "ftrace",
+	[TRACE_READABLE_PARQUET] = "parquet",
 };
 
 const char *const trace_left_out_names[TRACE_NR_LEFT_OUT] = {
@@ -83,6 +84,7 @@ static const struct trace_format *const formats[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_BLKREPLAY] = &trace_blkreplay,
 	[TRACE_READABLE_VSCSI] = &trace_vscsi,
 	[TRACE_READABLE_FTRACE] = &trace_ftrace,
+	[TRACE_READABLE_PARQUET] = &trace_parquet,
 };
 
 /* Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. */
@@ -126,7 +128,6 @@ static const char *kind_of_other(const char *head, size_t length, bool known)
 		{ "PK\3\4", "is a zip archive; extract the trace first (unzip -p)" },
 		{ "7z\xbc\xaf\x27\x1c", "is a 7z archive; extract the trace first (7z x -so)" },
 		{ "Rar!\x1a\x07", "is a rar archive; extract the trace first (unrar p)" },
-		{ "PAR1", "is a table in Parquet; write it as CSV first" },
 		{ "\xff\xfe", "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)" },
 		{ "\xfe\xff", "is UTF-16 text; convert it to UTF-8 first (iconv -f UTF-16)" },
 	};

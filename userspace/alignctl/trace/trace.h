@@ -97,6 +97,7 @@ enum trace_readable {
 	TRACE_READABLE_BLKREPLAY,
 	TRACE_READABLE_VSCSI,	/* CloudPhysics, version 1 */
 	TRACE_READABLE_FTRACE,	/* text of ftrace, perf script, trace-cmd */
+	TRACE_READABLE_PARQUET,	/* Documentation/traces.rst; by DuckDB */
 	TRACE_NR_READABLE,
 };
 
@@ -231,7 +232,7 @@ const char *trace_file(const struct trace *trace, uint32_t file);
 
 /*
  * Return the place of the last request from trace_next(), for messages:
- * "PATH: line 17" or "PATH: byte 4096"; for free().
+ * "PATH: line 17", "PATH: byte 4096" or "PATH: row 17"; for free().
  */
 char *trace_position(const struct trace *trace);
 
