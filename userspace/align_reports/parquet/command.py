@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What alignctl runs to read Parquet. Exit status: 2 for wrong content, 3 if the machine fails."""
+"""What alignctl runs to read and to write Parquet. Exit status: 2 for wrong content, 3 if the machine fails."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import ctypes
 import re
 import signal
 import sys
+from pathlib import Path
 
 import duckdb
 
@@ -17,21 +18,32 @@ from align_reports.exit_status import FINE, IO, USAGE
 from . import read as reading
 from .database import reason_of
 from .layout import Refused
+from .write import write
 
 PR_SET_PDEATHSIG = 1
 DAMAGED = "the file is damaged; fetch it again, or write it anew"
 
 
 def _end_with_parent() -> None:
-    """Let the kernel kill this process when alignctl has gone, which may be before a row is written."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    """Let the kernel end this process when alignctl has gone, which may be before a row is written."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def _child() -> int:
-    """Read for alignctl, which repeats the last line of standard error after the name of the trace."""
+def _child(kind: str, operands: list[str]) -> int:
+    """Read or write for alignctl, which repeats the last line of standard error after the name of the trace."""
     _end_with_parent()
     try:
-        reading.read()
+        if kind == "read":
+            interrupt.release()
+            reading.read()
+        else:
+            rows, output = operands
+            # so that its scratch files are removed
+            with interrupt.allowed():
+                write(Path(rows), Path(output))
+    except interrupt.Interrupted as interrupted:
+        print(interrupted, file=sys.stderr)
+        return interrupted.status
     except Refused as refused:
         print(visible(str(refused)), file=sys.stderr)
         return USAGE
@@ -40,7 +52,7 @@ def _child() -> int:
         return IO
     except duckdb.Error as error:
         text = re.sub(r""" (for file |file )?["']/dev/stdin["']""", "", reason_of(error))
-        status = IO if "errno" in str(error) else USAGE
+        status = IO if "errno" in str(error) or kind == "write" else USAGE
         print(visible(text if status == IO else f"{text}; {DAMAGED}"), file=sys.stderr)
         return status
     except OSError as error:
@@ -50,5 +62,4 @@ def _child() -> int:
 
 
 def main(argv: list[str]) -> int:
-    interrupt.release()
-    return _child()
+    return _child(argv[0], argv[1:])

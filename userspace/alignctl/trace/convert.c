@@ -90,6 +90,7 @@ int trace_convert(const struct trace_conversion *conversion,
 				    conversion->to,
 				    &trace_facts(trace)->origin);
 	if (!failed) {
+		trace_writer_source(writer, trace_facts(trace));
 		failed = copy(trace, writer, done);
 		if (failed) {
 			trace_writer_abandon(writer);

@@ -18,12 +18,14 @@ const char *const trace_written_names[TRACE_NR_WRITTEN] = {
 	[TRACE_WRITE_RECORDING] = "recording",
 	[TRACE_WRITE_IOLOG] = "fio",
 	[TRACE_WRITE_CSV] = "csv",
+	[TRACE_WRITE_PARQUET] = "parquet",
 };
 
 static const struct trace_written_format *const formats[TRACE_NR_WRITTEN] = {
 	[TRACE_WRITE_RECORDING] = &trace_written_recording,
 	[TRACE_WRITE_IOLOG] = &trace_written_iolog,
 	[TRACE_WRITE_CSV] = &trace_written_csv,
+	[TRACE_WRITE_PARQUET] = &trace_written_parquet,
 };
 
 const char *const trace_lost_names[TRACE_NR_LOST] = {
@@ -78,6 +80,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 	writer->path = message_format("%s", path);
 	writer->draft = message_format("%s.new", path);
 	writer->origin = *origin;
+	writer->source = message_format("%s", "");
 	if (origin->device)
 		writer->origin.device = message_format("%s", origin->device);
 	fd = open(writer->draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
@@ -103,6 +106,7 @@ static void release(struct trace_writer *writer)
 	if (writer->state && writer->format->release)
 		writer->format->release(writer);
 	free((char *)writer->origin.device);
+	free(writer->source);
 	free(writer->path);
 	free(writer->draft);
 	free(writer->buffer);
@@ -120,6 +124,14 @@ void trace_writer_abandon(struct trace_writer *writer)
 		unlink(writer->draft);
 	}
 	release(writer);
+}
+
+void trace_writer_source(struct trace_writer *writer,
+			 const struct trace_facts *facts)
+{
+	free(writer->source);
+	writer->source = message_format("%s", facts->format);
+	writer->untimed = !facts->timed;
 }
 
 int trace_writer_file(struct trace_writer *writer, uint32_t file,
@@ -225,21 +237,33 @@ static void warn_lost(const struct trace_writer *writer)
 					lost_texts[i].kept_by);
 }
 
+/* Make the file of the complete draft. Return: as trace_writer_begin(). */
+static int finish(struct trace_writer *writer)
+{
+	int result;
+
+	if (!writer->format->finish)
+		return rename(writer->draft, writer->path) ? fail(writer) :
+							     ALIGNCTL_FINE;
+	result = writer->format->finish(writer);
+	unlink(writer->draft);
+	return result;
+}
+
 int trace_writer_end(struct trace_writer *writer)
 {
 	FILE *stream = writer->stream;
 	bool written;
+	int result;
 
 	if (writer->format->end)
 		writer->format->end(writer);
 	written = !fflush(stream) && !ferror(stream) && !fsync(fileno(stream));
-	if (fclose(stream) || !written || rename(writer->draft, writer->path)) {
-		fail(writer);
+	result = fclose(stream) || !written ? fail(writer) : finish(writer);
+	if (result)
 		unlink(writer->draft);
-		release(writer);
-		return ALIGNCTL_IO;
-	}
-	warn_lost(writer);
+	else
+		warn_lost(writer);
 	release(writer);
-	return ALIGNCTL_FINE;
+	return result;
 }

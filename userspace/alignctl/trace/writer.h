@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Write traces: our own recordings, fio's iolog version 3, and CSV. */
+/* Write traces: our own recordings, fio's iolog version 3, CSV, and Parquet. */
 #ifndef ALIGNCTL_TRACE_WRITER_H
 #define ALIGNCTL_TRACE_WRITER_H
 
@@ -9,10 +9,15 @@ enum trace_written {
 	TRACE_WRITE_RECORDING,	/* compact, with end and number of requests */
 	TRACE_WRITE_IOLOG,	/* fio iolog version 3 */
 	TRACE_WRITE_CSV,
+	TRACE_NR_WRITTEN_AS_FILE,
+	TRACE_WRITE_PARQUET = TRACE_NR_WRITTEN_AS_FILE,	/* a folder; by DuckDB */
 	TRACE_NR_WRITTEN,
 };
 
-/* The formats' names in options: recording, fio, csv. */
+/*
+ * The formats' names in options: recording, fio, csv, parquet; the first
+ * TRACE_NR_WRITTEN_AS_FILE can be written while requests arrive.
+ */
 extern const char *const trace_written_names[TRACE_NR_WRITTEN];
 
 /* Properties of requests that a format may be unable to express. */
@@ -31,13 +36,17 @@ extern const char *const trace_lost_names[TRACE_NR_LOST];
 struct trace_writer;
 
 /*
- * Begin a new trace. The file gets its name only at trace_writer_end(), so that
+ * Begin a new trace. @path gets its name only at trace_writer_end(), so that
  * a partial trace is never taken for a whole one. @origin is copied. Return:
  * enum alignctl_exit; errors have been reported.
  */
 int trace_writer_begin(struct trace_writer **writer, const char *path,
 		       enum trace_written format,
 		       const struct trace_origin *origin);
+
+/* Note the format that the requests come from, and whether they have times. */
+void trace_writer_source(struct trace_writer *writer,
+			 const struct trace_facts *facts);
 
 /*
  * Name a file before its first request; a file without a name stands for the

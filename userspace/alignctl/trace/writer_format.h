@@ -16,6 +16,8 @@
  * @buffer: buffer of @stream
  * @stream: the file; the caller checks for errors
  * @origin: origin of the trace; the device's name is a copy
+ * @source: name of the format that the requests come from, a copy; "": none
+ * @untimed: the requests come from a trace without times
  * @files: names of the files that have been named
  * @used: files that requests so far went to
  * @flushed: bytes flushed to the file, up to an end of line; not used for a
@@ -33,6 +35,8 @@ struct trace_writer {
 	char *buffer;
 	FILE *stream;
 	struct trace_origin origin;
+	char *source;
+	bool untimed;
 	struct trace_names files;
 	bool used[TRACE_MAX_FILES];
 	uint64_t flushed;
@@ -50,6 +54,8 @@ struct trace_writer {
  * @add: write a request; false, after reporting it, if the format cannot
  * @checkpoint: make the file readable as a trace; NULL: whole lines suffice
  * @end: write the end of the file; NULL: the format has none
+ * @finish: make @path of the draft, which is complete and is removed afterwards.
+ *	Return: enum alignctl_exit; reported. NULL: the draft is renamed
  * @release: free what the state points to; NULL: nothing
  */
 struct trace_written_format {
@@ -59,11 +65,13 @@ struct trace_written_format {
 		    const struct trace_request *request);
 	void (*checkpoint)(struct trace_writer *writer);
 	void (*end)(struct trace_writer *writer);
+	int (*finish)(struct trace_writer *writer);
 	void (*release)(struct trace_writer *writer);
 };
 
 extern const struct trace_written_format trace_written_recording,
 					 trace_written_iolog,
-					 trace_written_csv;
+					 trace_written_csv,
+					 trace_written_parquet;
 
 #endif

@@ -2,6 +2,7 @@
 /* alignctl convert: convert a trace to another format. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/exit_codes.h"
 #include "base/json.h"
@@ -24,9 +25,10 @@ enum row { ROW_OUTPUT = CHOICE_NR_ROWS, ROW_TO, ROW_JSON };
 
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS,
-	[ROW_OUTPUT] = { "output", "FILE", "the trace to create" },
+	[ROW_OUTPUT] = { "output", "FILE",
+			 "the trace to create; with --to parquet a folder" },
 	[ROW_TO] = { "to", "FORMAT",
-		     "recording (default), fio (iolog 3) or csv" },
+		     "recording (default), fio (iolog 3), csv or parquet" },
 	[ROW_JSON] = { "json", NULL, "print one JSON object" },
 	{ 0 },
 };
@@ -75,6 +77,15 @@ static int check_one(int nr, char **sources)
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
+}
+
+/* Remove slashes from the end of a folder's path, whose draft lies beside it. */
+static void trim_slashes(char *path)
+{
+	size_t length = path ? strlen(path) : 0;
+
+	while (length > 1 && path[length - 1] == '/')
+		path[--length] = '\0';
 }
 
 /* Make an array of the disks that requests go to. */
@@ -148,6 +159,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return result;
 	conversion->source = argv[first];
 	result = check_one(argc - first, argv + first);
+	if (conversion->to == TRACE_WRITE_PARQUET)
+		trim_slashes((char *)conversion->output);
 	if (!result)
 		result = new_trace_check(verb->name, conversion->output);
 	if (!result)

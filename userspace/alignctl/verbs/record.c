@@ -59,7 +59,7 @@ static int take(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_FORMAT:
 		if (options_choose("format", argument, trace_written_names,
-				   TRACE_NR_WRITTEN, &index))
+				   TRACE_NR_WRITTEN_AS_FILE, &index))
 			return -1;
 		options->format = index;
 		return 0;

@@ -26,7 +26,7 @@ ROWS = "time_ns,op,offset,bytes,flags\n0,write,512,4096,fua\n5,flush,,,\n"
     (["{old}", "--output", "/dev/stdout"], ["/dev/stdout", "not overwritten; name another file"]),
     (["{old}", "--output", "{old}"], ["{old}", "not overwritten; remove it or name another file"]),
     (["{old}", "{new}", "--output", "{new}"], ["{old} and {new} do not belong to one blktrace", "one trace at a time"]),
-    (["{old}", "--output", "{new}", "--to", "blktrace"], ["--to blktrace: must be recording, fio or csv"]),
+    (["{old}", "--output", "{new}", "--to", "blktrace"], ["--to blktrace: must be recording, fio, csv or parquet"]),
     (["{old}", "--output", "{new}", "--from", "cvs"],
      ["--from cvs: must be recording, fio, blktrace, blkparse, csv, msr, ", "; did you mean 'csv'?"]),
     (["{old}", "--output", "{new}", "--from", "fio"], ["{old}: is in format csv, not fio"]),
