@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What alignctl runs to read and to write Parquet. Exit status: 2 for wrong content, 3 if the machine fails."""
+"""`python3 .../align_reports parquet SET FILE... --output FOLDER`: a published set of traces as a folder of the layout.
+
+alignctl itself runs `parquet read` and `parquet write`. Exit status: 2 for wrong arguments or content, 3 if the machine fails.
+"""
 
 from __future__ import annotations
 
+import argparse
 import ctypes
+import os
 import re
 import signal
 import sys
@@ -16,17 +21,40 @@ from align_reports.document import visible
 from align_reports.exit_status import FINE, IO, USAGE
 
 from . import read as reading
-from .database import reason_of
+from .database import reason_of, size_of
+from .gather import gather, names
 from .layout import Refused
 from .write import write
 
 PR_SET_PDEATHSIG = 1
+MEMORY = "512MB"
 DAMAGED = "the file is damaged; fetch it again, or write it anew"
 
 
 def _end_with_parent() -> None:
     """Let the kernel end this process when alignctl has gone, which may be before a row is written."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _size(text: str) -> str:
+    try:
+        size_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """Parse the arguments of a person."""
+    parser = argparse.ArgumentParser(
+        prog="align_reports parquet", description="Write a published set of block traces as Parquet, a file for each volume, "
+        "sorted by time. DuckDB needs room on the disk of FOLDER, about as much as the uncompressed text.")
+    parser.add_argument("set", choices=names(), help="whose format the files have")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="table of text, also .gz or .zst; - is standard input")
+    parser.add_argument("--output", required=True, type=Path, metavar="FOLDER", help="the folder to create")
+    parser.add_argument("--memory", default=MEMORY, type=_size, metavar="SIZE",
+                        help=f"memory that DuckDB may use (default: {MEMORY})")
+    return parser.parse_args(argv)
 
 
 def _child(kind: str, operands: list[str]) -> int:
@@ -62,4 +90,25 @@ def _child(kind: str, operands: list[str]) -> int:
 
 
 def main(argv: list[str]) -> int:
-    return _child(argv[0], argv[1:])
+    if argv and argv[0] in ("read", "write"):
+        return _child(argv[0], argv[1:])
+    given = arguments(argv)
+    output = Path(os.path.abspath(given.output))
+    if os.path.lexists(output):
+        print(f"align_reports parquet: {given.output}: exists and is not overwritten; name another folder", file=sys.stderr)
+        return USAGE
+    try:
+        with interrupt.allowed():
+            done = gather(given.set, given.files, output, given.memory)
+    except interrupt.Interrupted as interrupted:
+        print(f"align_reports parquet: {interrupted}", file=sys.stderr)
+        return interrupted.status
+    except (Refused, duckdb.Error, OSError) as error:
+        text = reason_of(error) if isinstance(error, duckdb.Error) else str(error)
+        if isinstance(error, duckdb.OutOfMemoryException):
+            text += "; allow more with --memory"
+        print(f"align_reports parquet: {visible(text)}", file=sys.stderr)
+        return IO if isinstance(error, OSError | duckdb.IOException | duckdb.OutOfMemoryException) else USAGE
+    print(f"{done.rows} rows of {done.volumes} volumes are in {given.output}"
+          + (f"; {done.no_length} have length 0, and make no request" if done.no_length else ""))
+    return FINE
