@@ -181,6 +181,15 @@ bench-prometheus:  ## series, scrapes, rules and memory of a Prometheus over 500
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.bench.prometheus $(BENCH_ARGS)
 
+TRACES ?= alibaba --rows 1000000 --order any
+
+traces:  ## a synthetic set of block traces in a published set's format, and as Parquet, in out/traces [TRACES="tencent --rows N --seed N"]
+	$(call prepare,venv,programs)
+	rm -rf $(OUT)/traces
+	mkdir -p $(OUT)/traces
+	$(PYTHON) -m lab.traces $(TRACES) > $(OUT)/traces/$(firstword $(TRACES)).csv
+	$(PYTHON) -m align_reports parquet $(firstword $(TRACES)) $(OUT)/traces/$(firstword $(TRACES)).csv --output $(OUT)/traces/$(firstword $(TRACES))
+
 conform:  ## alignctl conform on devices of the kernel and on dm-align, in a guest [CONFORM_ARGS="--seconds N --update"]
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.conform $(CONFORM_ARGS)
@@ -233,4 +242,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools traces uninstall upstream
