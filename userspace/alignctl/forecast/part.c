@@ -14,6 +14,7 @@
 #include "forecast/part.h"
 #include "forecast/what_if.h"
 #include "trace/crc32c.h"
+#include "trace/percent.h"
 
 /* The first line; the number rises when older programs would misread a file. */
 #define TITLE	"alignctl partial plan 1"
@@ -23,19 +24,6 @@
 #define CRC_DIGITS	8
 
 /* Writing */
-
-/* Write a name without blanks, and without bytes that end a line. */
-static void put_name(FILE *out, const char *name)
-{
-	const unsigned char *at = (const unsigned char *)name;
-
-	for (; *at; at++) {
-		if (*at > ' ' && *at < 0x7f && *at != '%')
-			fputc(*at, out);
-		else
-			fprintf(out, "%%%02x", *at);
-	}
-}
 
 static void put_operations(FILE *out, const char *word, const uint64_t *count)
 {
@@ -50,13 +38,12 @@ static void put_operations(FILE *out, const char *word, const uint64_t *count)
 static void put_tally(FILE *out, const struct tally *tally)
 {
 	CLEANUP_FREE struct write_kind *kind = tally_kinds(tally);
+	CLEANUP_FREE char *name = percent_encode(tally->disk);
 	uint32_t i;
 
 	fprintf(out, "disk %016" PRIx64 " %016" PRIx64 " %u %" PRIu64 " %"
-		PRIu64 " %" PRIu64 " ", tally->digest[0], tally->digest[1],
-		tally->timed, tally->first_ns, tally->last_ns, tally->nr);
-	put_name(out, tally->disk);
-	fputc('\n', out);
+		PRIu64 " %" PRIu64 " %s\n", tally->digest[0], tally->digest[1],
+		tally->timed, tally->first_ns, tally->last_ns, tally->nr, name);
 	put_operations(out, "requests", tally->requests);
 	put_operations(out, "bytes", tally->bytes);
 	if (tally->modes_known)
@@ -193,33 +180,6 @@ static bool read_hex(const char **at, unsigned int digits, uint64_t *number)
 	return true;
 }
 
-/* Return a name as put_name() wrote it, for free(); NULL: it did not. */
-static char *read_name(const char *at)
-{
-	char *name = memory_or_exit(malloc(strlen(at) + 1)), *end = name;
-	uint64_t byte;
-
-	while (*at > ' ' && *at < 0x7f) {
-		if (*at != '%') {
-			*end++ = *at++;
-			continue;
-		}
-		at++;
-		if (digit_of(at[0]) < 0 || digit_of(at[1]) < 0)
-			break;
-		byte = (uint64_t)digit_of(at[0]) << 4 | (uint64_t)digit_of(at[1]);
-		at += 2;
-		if (!byte)
-			break;
-		*end++ = (char)byte;
-	}
-	*end = '\0';
-	if (!*at && *name)
-		return name;
-	free(name);
-	return NULL;
-}
-
 static bool same_question(const struct tallies_question *a,
 			  const struct tallies_question *b)
 {
@@ -340,8 +300,8 @@ static int read_tally(struct part *part, struct tally *tally)
 	    read_hex(&at, WORD_DIGITS, &digest[1]) &&
 	    read_numbers(&at, UINT64_MAX, number, NR) && number[TIMED] <= 1 &&
 	    number[FIRST] <= number[LAST])
-		name = read_name(at);
-	if (!name)
+		name = percent_decode(at);
+	if (!name || !*name)
 		return refuse(part, "must be \"disk\", and digest, times and name of a disk");
 	tally_begin(tally, name, number[TIMED]);
 	memcpy(tally->digest, digest, sizeof(digest));

@@ -15,8 +15,7 @@
  *   kind START LENGTH NR	rising
  *   end NR CRC			tallies, and CRC-32C of all lines before, in hexadecimal
  *
- * Lengths and places are sectors of 512 bytes. In a name, what is not a printable
- * character of ASCII, and blanks and "%", are written %XX.
+ * Lengths and places are sectors of 512 bytes. Names are as percent_encode() has them.
  */
 #ifndef ALIGNCTL_PART_H
 #define ALIGNCTL_PART_H
