@@ -190,6 +190,15 @@ traces:  ## a synthetic set of block traces in a published set's format, and as 
 	$(PYTHON) -m lab.traces $(TRACES) > $(OUT)/traces/$(firstword $(TRACES)).csv
 	$(PYTHON) -m align_reports parquet $(firstword $(TRACES)) $(OUT)/traces/$(firstword $(TRACES)).csv --output $(OUT)/traces/$(firstword $(TRACES))
 
+STUDY ?= $(OUT)/traces/$(firstword $(TRACES))
+
+study:  ## what physical blocks of 4 to 256 KiB cost each volume of a set in Parquet, as a page [STUDY=FOLDER] [STUDY_ARGS="--scheduler ADDRESS -- --touches-only"]
+	$(call prepare,venv,programs)
+	[ -e $(STUDY) ] || $(MAKE) traces
+	PATH="$$(scripts/python --where)/bin:$$PATH" $(PYTHON) userspace/align_reports/plan_cluster.py $(STUDY)/volume=*/part.parquet \
+		--alignctl $(OUT)/bin/alignctl --output $(OUT)/study.part --html $(OUT)/study.html $(STUDY_ARGS)
+	@echo "the page is $(OUT)/study.html"
+
 conform:  ## alignctl conform on devices of the kernel and on dm-align, in a guest [CONFORM_ARGS="--seconds N --update"]
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.conform $(CONFORM_ARGS)
@@ -242,4 +251,4 @@ rpm:  ## the same as RPM packages, in out/rpm/
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak test test-tools traces uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak study test test-tools traces uninstall upstream

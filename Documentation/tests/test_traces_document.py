@@ -71,3 +71,34 @@ def test_the_statements_write_and_read_a_trace(tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", re.findall(r"align_reports parquet (\w+) .*?--output (\w+)", DOCUMENT.replace("\\\n", "")))
 def test_commands_name_sets_that_there_are(command):
     assert command[0] in gather.names()
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    """The folder of the document's synthetic set, as `make traces` makes it, and what `make study` prints of it."""
+    folder = tmp_path_factory.mktemp("study")
+    name, *options = re.search(r'^    \$ make traces TRACES="(.*)"$', DOCUMENT, re.M)[1].split()
+    environment = {**os.environ, "ALIGNCTL_PYTHON": sys.executable}
+    with (folder / "set.csv").open("w") as text:
+        subprocess.run([sys.executable, "-m", "lab.traces", name, *options], stdout=text, check=True, timeout=patience(60))
+    subprocess.run([sys.executable, "-m", "align_reports", "parquet", name, folder / "set.csv", "--output", folder / "set"],
+                   check=True, timeout=patience(60), capture_output=True)
+    done = subprocess.run([sys.executable, TOP / "userspace/align_reports/plan_cluster.py",
+                           *(folder / "set").glob("*/part.parquet"), "--alignctl", OUT / "bin/alignctl",
+                           "--output", folder / "study.part", "--html", folder / "study.html"],
+                          env=environment, capture_output=True, text=True, check=True, timeout=patience(120))
+    return folder, done.stdout
+
+
+def test_a_set_costs_what_the_document_says(study):
+    folder, printed = study
+    shown = DOCUMENT.partition("    $ make study\n")[2].partition("\n\nThe page is in")[0]
+    assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
+    assert "<td" in (folder / "study.html").read_text()
+
+
+def test_volumes_in_parquet_come_to_one_pass_over_the_text(study):
+    folder, _ = study
+    subprocess.run([OUT / "bin/alignctl", "plan", folder / "set.csv", "--partial", folder / "one.part"], check=True,
+                   timeout=patience(60))
+    assert (folder / "one.part").read_bytes() == (folder / "study.part").read_bytes()
