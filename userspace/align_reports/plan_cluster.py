@@ -43,6 +43,8 @@ def plan(alignctl: str, trace: str, options: list[str]) -> tuple[int, bytes, str
                                   errors="replace", stdin=subprocess.DEVNULL)
         except OSError as error:
             return 3, b"", f"plan_cluster: {alignctl}: {error.strerror}; --alignctl says where the workers have it\n"
+        if done.returncode < 0:
+            return 3, b"", f"plan_cluster: {trace}: alignctl was ended by signal {-done.returncode}; give workers more memory\n"
         return done.returncode, b"" if done.returncode else part.read_bytes(), done.stderr
 
 
@@ -67,7 +69,7 @@ def collect(client: object, given: argparse.Namespace, folder: Path) -> int:
     """Have all traces planned for, and keep the partial plans. Return the gravest status."""
     from distributed import KilledWorker, as_completed
 
-    traces = sorted(dict.fromkeys(given.trace), key=size, reverse=True)
+    traces = sorted(dict.fromkeys(map(os.path.normpath, given.trace)), key=size, reverse=True)
     futures = {client.submit(plan, given.alignctl, trace, given.option, pure=False): trace for trace in traces}  # type: ignore[attr-defined]
     status, began = FINE, time.monotonic()
     for number, future in enumerate(as_completed(futures), 1):
@@ -85,15 +87,16 @@ def collect(client: object, given: argparse.Namespace, folder: Path) -> int:
     return status
 
 
-def merge(alignctl: str, parts: list[Path], output: str) -> int:
-    """Put partial plans together in a file. Return alignctl's status."""
+def merge(alignctl: str, parts: list[Path], *options: str) -> int:
+    """Put partial plans together, with options, which may be --partial. Return alignctl's status."""
     while len(parts) > AT_ONCE:
         group = Path(f"{parts[0]}.group")
-        status = merge(alignctl, parts[:AT_ONCE], str(group))
+        status = merge(alignctl, parts[:AT_ONCE], *options[:-2], "--partial", str(group))
         if status:
             return status
         parts = [*parts[AT_ONCE:], group]
-    return subprocess.run([alignctl, "plan", "--merge", *parts, "--partial", output], check=False).returncode
+    code = subprocess.run([alignctl, "plan", "--merge", *parts, *options], check=False).returncode
+    return IO if code < 0 else code
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -103,6 +106,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("trace", nargs="+", metavar="TRACE", help="a trace, by its path on the workers")
     parser.add_argument("--output", required=True, metavar="FILE", help="the partial plan of all")
     parser.add_argument("--html", metavar="PAGE", help="write the plan as a page, too")
+    parser.add_argument("--memory", metavar="N", help="for all disks together, as of alignctl plan")
     parser.add_argument("--alignctl", default="alignctl", metavar="PROGRAM", help="where alignctl is (by PATH)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--scheduler", metavar="ADDRESS", help="of Dask's scheduler, e.g. tcp://head:8786")
@@ -130,9 +134,10 @@ def main(arguments: list[str]) -> int:
             if status:
                 print(f"plan_cluster: --output {given.output}: is not written, as parts are missing", file=sys.stderr)
                 return status
-            status = merge(given.alignctl, list(Path(folder).iterdir()), given.output)
+            memory = ["--memory", given.memory] if given.memory else []
+            status = merge(given.alignctl, list(Path(folder).iterdir()), *memory, "--partial", given.output)
         page = ["--html", given.html] if given.html else []
-        return status or subprocess.run([given.alignctl, "plan", "--merge", given.output, *page], check=False).returncode
+        return status or merge(given.alignctl, [Path(given.output)], *memory, *page)
     except OSError as error:
         print(f"plan_cluster: {given.scheduler or given.alignctl}: {error}", file=sys.stderr)
         return IO

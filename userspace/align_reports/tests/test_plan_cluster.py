@@ -6,12 +6,13 @@ import random
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
 
-from lab.pace import Limit
+from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 PROGRAM = REPO / "userspace/align_reports/plan_cluster.py"
@@ -42,7 +43,7 @@ def one_pass(folder, trace, *options):
 
 def planned(traces, output, *arguments, alignctl=ALIGNCTL, options=()):
     return subprocess.run([sys.executable, PROGRAM, *traces, "--output", output, "--alignctl", alignctl, *arguments, "--",
-                           *options], capture_output=True, text=True, timeout=300)
+                           *options], capture_output=True, text=True, timeout=patience(120))
 
 
 def test_two_workers_find_what_one_pass_finds(tmp_path, traces):
@@ -64,18 +65,30 @@ def test_a_worker_that_is_killed_at_work_changes_no_byte(tmp_path, traces):
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
         with subprocess.Popen([sys.executable, PROGRAM, *apart, "--output", tmp_path / "all.part", "--alignctl", slow,
                                "--scheduler", cluster.scheduler_address], stderr=subprocess.PIPE, text=True) as program:
-            limit = Limit(120)
-            while not at_work.exists():
-                assert program.poll() is None and not limit.over(), limit
-            sleeping = next(each for each in Path("/proc").glob("[0-9]*") if is_of(each, b"sleep\x001000\x00", os.getpid()))
-            worker = int((sleeping / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            before = set(client.scheduler_info()["workers"])
-            os.kill(worker, signal.SIGKILL)
-            os.kill(int(sleeping.name), signal.SIGKILL)
-            said = program.communicate(timeout=300)[1]
+            try:
+                sleeping = sleeper(program, at_work)
+                worker = int((sleeping / "stat").read_text().rsplit(")", 1)[1].split()[1])
+                before = set(client.scheduler_info()["workers"])
+                os.kill(worker, signal.SIGKILL)
+                os.kill(int(sleeping.name), signal.SIGKILL)
+                said = program.communicate(timeout=patience(120))[1]
+            finally:
+                program.kill()
             assert program.returncode == FINE, said
         assert set(client.scheduler_info()["workers"]) != before
     assert (tmp_path / "all.part").read_bytes() == one_pass(tmp_path, whole)
+
+
+def sleeper(program, at_work):
+    """The process of the command that sleeps, once it does."""
+    limit = Limit(120)
+    while True:
+        assert program.poll() is None and not limit.over(), limit
+        if at_work.exists():
+            for process in Path("/proc").glob("[0-9]*"):
+                if is_of(process, b"sleep\x001000\x00", os.getpid()):
+                    return process
+        time.sleep(0.05)
 
 
 def is_of(process, command, ancestor):
@@ -101,6 +114,25 @@ def test_a_trace_that_cannot_be_planned_for_is_named_and_nothing_is_written(tmp_
     assert not (tmp_path / "all.part").exists()
 
 
+def test_a_trace_whose_alignctl_is_killed_is_named_and_nothing_is_written(tmp_path, traces):
+    killed = tmp_path / "alignctl"
+    killed.write_text(f"#!/bin/sh\ncase $2 in\n*d3.csv) kill -9 $$ ;;\nesac\nexec {ALIGNCTL} \"$@\"\n")
+    killed.chmod(0o755)
+    done = planned(traces[1], tmp_path / "all.part", "--workers", "1", alignctl=killed)
+    assert done.returncode == IO and "d3.csv: alignctl was ended by signal 9" in done.stderr
+    assert not (tmp_path / "all.part").exists()
+
+
+def test_a_trace_that_is_named_twice_is_planned_for_once_and_memory_is_that_of_all(tmp_path, traces):
+    trace = tmp_path / "one.csv"
+    trace.write_text("op,offset_sectors,sectors\nwrite,1,8\n")
+    again = f"{tmp_path}/../{tmp_path.name}/./one.csv"
+    done = planned([trace, again, *traces[1]], tmp_path / "all.part", "--workers", "1", "--memory", "1G")
+    assert done.returncode == FINE and "8 disks" in done.stdout
+    done = planned(traces[1], tmp_path / "all.part", "--workers", "1", "--memory", "1K")
+    assert done.returncode == USAGE and "more than 1 KiB of memory" in done.stderr
+
+
 def test_a_missing_alignctl_is_named(tmp_path, traces):
     done = planned(traces[1][:1], tmp_path / "all.part", "--workers", "1", alignctl="/missing/alignctl")
     assert done.returncode == IO and "/missing/alignctl: No such file" in done.stderr and "Traceback" not in done.stderr
@@ -115,7 +147,7 @@ def test_many_parts_are_put_together_in_groups(tmp_path, traces, monkeypatch):
         parts.append(tmp_path / f"{trace.stem}.part")
         subprocess.run([ALIGNCTL, "plan", trace, "--partial", parts[-1]], check=True)
     monkeypatch.setattr(plan_cluster, "AT_ONCE", 2)
-    assert plan_cluster.merge(str(ALIGNCTL), parts, str(tmp_path / "all.part")) == FINE
+    assert plan_cluster.merge(str(ALIGNCTL), parts, "--memory", "1G", "--partial", str(tmp_path / "all.part")) == FINE
     assert (tmp_path / "all.part").read_bytes() == one_pass(tmp_path, whole)
 
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/message.h"
 #include "base/output.h"
@@ -127,21 +128,21 @@ static int print_lazy(struct json_object *array, struct printbuf *out,
 		      int level, int flags)
 {
 	const struct lazy *lazy = json_object_get_userdata(array);
+	bool fits = printbuf_memappend(out, "[", 1) >= 0;
 	size_t i;
 
 	(void)level;
-	printbuf_memappend(out, "[", 1);
-	for (i = 0; i < lazy->nr; i++) {
+	for (i = 0; fits && i < lazy->nr; i++) {
 		struct json_object *element = lazy->make(lazy->context, i);
 		const char *text = json_object_to_json_string_ext(element,
 			flags & ~JSON_C_TO_STRING_PRETTY);
 
-		printbuf_memappend(out, i ? ",\n" : "\n", i ? 2 : 1);
-		printbuf_memappend(out, text, (int)strlen(text));
+		fits = printbuf_memappend(out, i ? ",\n" : "\n",
+					  i ? 2 : 1) >= 0 && text &&
+		       printbuf_memappend(out, text, (int)strlen(text)) >= 0;
 		json_object_put(element);
 	}
-	printbuf_memappend(out, "\n]", 2);
-	return 0;
+	return fits && printbuf_memappend(out, "\n]", 2) >= 0 ? 0 : -1;
 }
 
 struct json_object *
@@ -158,12 +159,21 @@ json_new_lazy_array(size_t nr,
 	return array;
 }
 
+const char *json_text(struct json_object *object, int flags)
+{
+	const char *text = json_object_to_json_string_ext(object, flags);
+
+	if (text)
+		return text;
+	message_error("the JSON document has more than 2 GiB; ask for less at a time");
+	exit(ALIGNCTL_IO);
+}
+
 void json_print(struct json_object *object, bool one_line)
 {
-	puts(json_object_to_json_string_ext(object,
-		JSON_C_TO_STRING_NOSLASHESCAPE |
-		(one_line ? 0 : JSON_C_TO_STRING_PRETTY |
-				JSON_C_TO_STRING_SPACED)));
+	puts(json_text(object, JSON_C_TO_STRING_NOSLASHESCAPE |
+		       (one_line ? 0 : JSON_C_TO_STRING_PRETTY |
+				       JSON_C_TO_STRING_SPACED)));
 	output_flush();
 	json_object_put(object);
 }

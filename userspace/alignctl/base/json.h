@@ -59,6 +59,12 @@ json_new_lazy_array(size_t nr,
 		    struct json_object *(*make)(void *context, size_t index),
 		    void *context);
 
+/*
+ * Return the text of a document, which belongs to it, as json-c's @flags have it. End
+ * the program with ALIGNCTL_IO if it has more than 2 GiB, json-c's limit.
+ */
+const char *json_text(struct json_object *object, int flags);
+
 /* Print @object on standard output, indented or on one line, and free it. */
 void json_print(struct json_object *object, bool one_line);
 

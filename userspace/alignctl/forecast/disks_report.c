@@ -123,10 +123,7 @@ static struct outcome outcome_of(const struct tallies_question *q,
 	return (struct outcome) {
 		.tally = tally,
 		.cost = cost_of(q, moves, q->geometry.physical),
-		.writes = tally->requests[TRACE_WRITE] +
-			  tally->requests[TRACE_WRITE_ZEROES],
-		.written = tally->bytes[TRACE_WRITE] +
-			   tally->bytes[TRACE_WRITE_ZEROES],
+		.writes = tally_writes(tally), .written = tally_written(tally),
 		.modes_known = tally->modes_known,
 		.pad = tally->pad_left, .coalesce = tally->coalesce_left,
 	};

@@ -231,6 +231,10 @@ int each_disk_read(struct tallies *tallies, struct source *source,
 	r.lanes = lanes_new(jobs, count);
 	result = read_all(&r);
 	lanes_end(r.lanes);
+	/* what lanes had not worked on yet was not seen */
+	if (!result)
+		result = tallies_check_memory(tallies, source->name, r.nr,
+					      atomic_load(&r.bytes));
 	for (i = 0; i < r.room; i++) {
 		int failed = r.disk[i] ? end(&r, r.disk[i], result) :
 					 ALIGNCTL_FINE;

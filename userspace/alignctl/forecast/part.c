@@ -14,10 +14,14 @@
 #include "forecast/part.h"
 #include "forecast/what_if.h"
 #include "trace/crc32c.h"
+#include "trace/names.h"
 #include "trace/percent.h"
 
 /* The first line; the number rises when older programs would misread a file. */
 #define TITLE	"alignctl partial plan 1"
+
+/* Bytes of a line: an encoded name is the longest part of one. */
+#define LINE_BYTES	(3 * TRACE_MAX_NAME + 256)
 
 /* Digits of a digest's word, and of the checksum. */
 #define WORD_DIGITS	16
@@ -85,7 +89,6 @@ int part_write(const struct tallies *tallies, const char *path)
  * @path: its path
  * @in: the file
  * @line: the current line, without its end
- * @room: memory of @line, bytes
  * @number: number of the line
  * @crc: checksum of the lines before the current one
  * @next_crc: checksum up to the current one
@@ -94,8 +97,7 @@ int part_write(const struct tallies *tallies, const char *path)
 struct part {
 	const char *path;
 	FILE *in;
-	char *line;
-	size_t room;
+	char line[LINE_BYTES];
 	uint64_t number;
 	uint32_t crc;
 	uint32_t next_crc;
@@ -112,20 +114,23 @@ static int refuse(const struct part *part, const char *reason)
 /* Read a line that must be there. Return: enum alignctl_exit; reported. */
 static int read_line(struct part *part)
 {
-	ssize_t length = getline(&part->line, &part->room, part->in);
+	size_t length;
 
 	part->number++;
 	part->crc = part->next_crc;
-	if (length < 0 && ferror(part->in)) {
+	if (!fgets(part->line, sizeof(part->line), part->in)) {
+		if (!ferror(part->in))
+			return refuse(part, "the file ends before its last line; make it again");
 		message_error("%s: %s", part->path, strerror(errno));
 		return ALIGNCTL_IO;
 	}
-	if (length < 0 || part->line[length - 1] != '\n')
-		return refuse(part, "the file ends before its last line; make it again");
-	part->next_crc = crc32c(part->crc, part->line, (size_t)length);
+	length = strlen(part->line);
+	if (!length || part->line[length - 1] != '\n')
+		return refuse(part, feof(part->in) ?
+			      "the file ends before its last line; make it again" :
+			      "has a byte 0, or is longer than any line of a partial plan");
+	part->next_crc = crc32c(part->crc, part->line, length);
 	part->line[length - 1] = '\0';
-	if (strlen(part->line) + 1 != (size_t)length)
-		return refuse(part, "has a byte 0");
 	return ALIGNCTL_FINE;
 }
 
@@ -252,6 +257,21 @@ static int read_operations(struct part *part, const char *word,
 	return refuse(part, "must be the numbers of the disk's operations");
 }
 
+/* Tell whether the numbers of operations are those of all requests. */
+static bool adds_up(const struct tally *tally)
+{
+	uint64_t nr = 0, written;
+	unsigned int op;
+
+	for (op = 0; op < TRACE_NR_OPS; op++)
+		if (__builtin_add_overflow(nr, tally->requests[op], &nr))
+			return false;
+	return nr == tally->nr &&
+	       !__builtin_add_overflow(tally->bytes[TRACE_WRITE],
+				       tally->bytes[TRACE_WRITE_ZEROES],
+				       &written);
+}
+
 /* Read the kinds of writes, which rise, and the line behind them. */
 static int read_kinds(struct part *part, struct tally *tally)
 {
@@ -278,8 +298,7 @@ static int read_kinds(struct part *part, struct tally *tally)
 		tally_add_kind(tally, (uint32_t)number[START],
 			       (uint32_t)number[LENGTH], number[NUMBER]);
 	}
-	if (!result && writes != tally->requests[TRACE_WRITE] +
-				 tally->requests[TRACE_WRITE_ZEROES])
+	if (!result && (!adds_up(tally) || writes != tally_writes(tally)))
 		return refuse(part, "the kinds of writes before this line are not all of the disk's writes");
 	return result;
 }
@@ -374,7 +393,6 @@ int part_read(struct tallies *tallies, const char *path)
 	result = read_question(&part);
 	if (!result)
 		result = read_tallies(&part);
-	free(part.line);
 	fclose(part.in);
 	return result;
 }

@@ -11,6 +11,8 @@
 #include "forecast/what_if.h"
 
 #define FIRST_ROOM	16U
+/* So many writes' extra bytes, of blocks of at most 1 MiB, fit into 64 bits. */
+#define MOST_WRITES	(1ULL << 42)
 void tallies_begin(struct tallies *tallies, const struct align_geometry *g,
 		 uint64_t shift, bool touches_only, uint64_t most_bytes)
 {
@@ -52,11 +54,11 @@ int tallies_check_memory(const struct tallies *tallies, const char *name,
 {
 	if (bytes <= tallies->most_bytes)
 		return ALIGNCTL_FINE;
-	message_error("%s: %" PRIu32 " disk%s need%s more than %s of memory; give more with --memory,%s or take some disks at a time, with --disk and --partial, and put them together with --merge",
+	message_error("%s: %" PRIu32 " disk%s need%s more than %s of memory; give more with --memory, or take fewer disks at a time%s",
 		      name, nr, PLURAL_OF(nr), nr == 1 ? "s" : "",
 		      figure(FIGURE_BYTES, (double)tallies->most_bytes).text,
 		      tallies->question.touches_only ? "" :
-		      " leave the modes out with --touches-only,");
+		      ", or leave the modes out with --touches-only");
 	return ALIGNCTL_USAGE;
 }
 
@@ -100,23 +102,47 @@ static int refuse(const struct tally *tally, const char *reason)
 	return ALIGNCTL_USAGE;
 }
 
+/* Check two parts of a disk's requests. Return: enum alignctl_exit; reported. */
+static int check_parts(const struct tallies *tallies, const struct tally *one,
+		       const struct tally *other, uint64_t last_ns)
+{
+	if (!tallies->question.touches_only)
+		return refuse(other, "is in two parts, and what the modes leave depends on the order of all its requests; make one part of it, or all parts with --touches-only");
+	if (!one->timed || !other->timed)
+		return refuse(other, "is in two parts without times, so that nothing tells whether requests are in both; make one part of it");
+	if (other->first_ns < last_ns ||
+	    (one->first_ns == other->first_ns && one->last_ns == other->last_ns))
+		return refuse(other, "is in two parts that overlap in time, so that requests may be in both; give parts of different times");
+	return ALIGNCTL_FINE;
+}
+
 int tallies_check(const struct tallies *tallies)
 {
-	uint64_t last_ns = 0;
+	uint64_t last_ns = 0, writes = 0, bytes = 0;
+	int result = ALIGNCTL_FINE;
+	bool fits = true;
 	uint32_t i;
 
-	for (i = 0; i < tallies->nr; i++) {
+	for (i = 0; !result && i < tallies->nr; i++) {
 		const struct tally *tally = &tallies->tally[i];
 		bool first = !i || strcmp(tally->disk, (tally - 1)->disk);
 
-		if (!first && !tallies->question.touches_only)
-			return refuse(tally, "is in two parts, and what the modes leave depends on the order of all its requests; make one part of it, or all parts with --touches-only");
-		if (!first && tally->timed && tally->first_ns < last_ns)
-			return refuse(tally, "is in two parts that overlap in time, so that requests may be in both; give parts of different times");
+		if (!first)
+			result = check_parts(tallies, tally - 1, tally,
+					     last_ns);
 		if (first || tally->last_ns > last_ns)
 			last_ns = tally->last_ns;
+		fits = fits && !tally->overflow &&
+		       !__builtin_add_overflow(writes, tally_writes(tally),
+					       &writes) &&
+		       !__builtin_add_overflow(bytes, tally_written(tally),
+					       &bytes);
 	}
-	return ALIGNCTL_FINE;
+	if (result || (fits && writes <= MOST_WRITES))
+		return result;
+	message_error("the sums of these requests are above 64 bits, or of more than %llu writes; take fewer at a time",
+		      MOST_WRITES);
+	return ALIGNCTL_USAGE;
 }
 
 int tallies_add_up(struct tallies *tallies)

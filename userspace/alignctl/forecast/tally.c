@@ -104,7 +104,9 @@ void tally_note(struct tally *tally, const struct trace_request *request,
 	digest(tally, request->bytes);
 	digest(tally, kind);
 	tally->requests[request->op]++;
-	tally->bytes[request->op] += request->bytes;
+	if (__builtin_add_overflow(tally->bytes[request->op], request->bytes,
+				   &tally->bytes[request->op]))
+		tally->overflow = true;
 	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
 		tally_add_kind(tally, start,
 			       reduced(request->bytes >> ALIGN_SECTOR_SHIFT,
@@ -139,7 +141,12 @@ struct write_kind *tally_kinds(const struct tally *tally)
 bool tally_same(const struct tally *a, const struct tally *b)
 {
 	return !memcmp(a->digest, b->digest, sizeof(a->digest)) &&
-	       !strcmp(a->disk, b->disk);
+	       !strcmp(a->disk, b->disk) && a->nr == b->nr &&
+	       a->first_ns == b->first_ns && a->last_ns == b->last_ns &&
+	       !memcmp(a->requests, b->requests, sizeof(a->requests)) &&
+	       !memcmp(a->bytes, b->bytes, sizeof(a->bytes)) &&
+	       a->pad_left == b->pad_left &&
+	       a->coalesce_left == b->coalesce_left;
 }
 
 static int compare_numbers(uint64_t a, uint64_t b)

@@ -39,6 +39,7 @@ struct write_kind {
  * @nr: number of requests
  * @requests: number of requests, by operation
  * @bytes: total length of the requests, by operation
+ * @overflow: a sum was above 64 bits
  * @modes_known: what the modes leave is known: @pad_left and @coalesce_left
  * @pad_left: number of blocks that mode pad reads, and touches that it leaves
  * @coalesce_left: number of blocks that mode coalesce reads, and touches that it leaves
@@ -56,6 +57,7 @@ struct tally {
 	uint64_t nr;
 	uint64_t requests[TRACE_NR_OPS];
 	uint64_t bytes[TRACE_NR_OPS];
+	bool overflow;
 	bool modes_known;
 	uint64_t pad_left;
 	uint64_t coalesce_left;
@@ -81,6 +83,18 @@ void tally_add_kind(struct tally *tally, uint32_t start, uint32_t length,
 
 /* Return the kinds, by start and then by length, for free(). */
 struct write_kind *tally_kinds(const struct tally *tally);
+
+/* Return the number of writes and write-zeroes, and their bytes. */
+static inline uint64_t tally_writes(const struct tally *tally)
+{
+	return tally->requests[TRACE_WRITE] +
+	       tally->requests[TRACE_WRITE_ZEROES];
+}
+
+static inline uint64_t tally_written(const struct tally *tally)
+{
+	return tally->bytes[TRACE_WRITE] + tally->bytes[TRACE_WRITE_ZEROES];
+}
 
 /* Tell whether two tallies are of the same requests to the same disk. */
 bool tally_same(const struct tally *a, const struct tally *b);

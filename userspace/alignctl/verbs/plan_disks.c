@@ -37,7 +37,7 @@ static int put_page(const struct plan_disks *options,
 	if (!document)
 		return reports_run("disks", 2, argv, NULL);
 	result = reports_run("disks", 3, argv,
-			     json_object_to_json_string(document));
+			     json_text(document, JSON_C_TO_STRING_PLAIN));
 	json_object_put(document);
 	return result;
 }

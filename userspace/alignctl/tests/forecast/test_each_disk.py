@@ -170,6 +170,30 @@ def test_parts_that_overlap_in_time_are_refused(tmp_path, rows):
         assert done.returncode == USAGE and "overlap in time" in done.stderr
 
 
+def test_parts_that_nothing_tells_apart_are_refused(tmp_path):
+    pieces = []
+    for number, (heading, rows) in enumerate([("", ["write,1,8", "write,9,8"]), ("", ["write,1,8"]),
+                                              ("time_ms,", ["5,write,1,8"]), ("time_ms,", ["5,write,1,8", "5,write,9,8"])]):
+        trace, part = tmp_path / "trace.csv", tmp_path / f"{number}.part"
+        trace.write_text(f"{heading}op,offset_sectors,sectors\n" + "\n".join(rows) + "\n")
+        assert alignctl("plan", trace, "--partial", part, "--touches-only").returncode == FINE
+        pieces.append(part)
+    for some, said in ((pieces[:2], "without times"), (pieces[2:], "overlap in time")):
+        done = alignctl("plan", "--merge", *some)
+        assert done.returncode == USAGE and said in done.stderr
+
+
+def test_sums_that_do_not_fit_are_refused(tmp_path):
+    trace = write(tmp_path / "huge.csv", [f"{n},sda,discard,0,{2**53}" for n in range(4)])
+    done = alignctl("plan", trace, "--partial", tmp_path / "part", "--touches-only")
+    assert done.returncode == USAGE and "above 64 bits" in done.stderr
+
+
+def test_a_line_without_an_end_takes_no_memory():
+    done = alignctl("plan", "--merge", "/dev/zero")
+    assert done.returncode == USAGE and "/dev/zero: line 1: has a byte 0" in done.stderr
+
+
 def test_parts_that_answer_something_else_are_refused(tmp_path, trace):
     parts = []
     for options in ([], ["--physical", "8192"], ["--shift", "1"], ["--touches-only"], ["--size", "1T"], ["--offset", "512"]):
@@ -233,7 +257,10 @@ def test_disks_that_need_too_much_memory_are_refused_with_the_way_out(tmp_path):
     assert done.returncode == USAGE
     assert "disks need more than 16 MiB of memory" in done.stderr and "--touches-only" in done.stderr
     done = alignctl("plan", trace, "--each-disk", "--memory", "1M", "--touches-only")
-    assert done.returncode == USAGE and "--merge" in done.stderr and "--touches-only" not in done.stderr
+    assert done.returncode == USAGE and "fewer disks" in done.stderr and "--touches-only" not in done.stderr
+    few = write(tmp_path / "few.csv", [f"{n},d{n % 2},write,{n},1" for n in range(1500)])
+    for jobs in (1, 2, 8):
+        assert alignctl("plan", few, "--each-disk", "--memory", "16K", "--jobs", jobs).returncode == USAGE
 
 
 def test_memory_is_what_the_limit_says(tmp_path):
