@@ -88,6 +88,8 @@ struct trace {
  *	alignctl_exit; reported. close() is called also after a failure
  * @next: read a request, as trace_next(), whose caller checks the request; its
  *	operation is TRACE_NR_OPS if it makes none
+ * @rewind: begin again, as @open, with the state as it is; NULL: the state is
+ *	freed, and the trace opened again
  * @close: free the state, if there is one
  * @unsorted: times may decrease a little from one request to the next
  * @foreign: times are those of a clock, of which the first becomes 0, and
@@ -100,6 +102,7 @@ struct trace_format {
 	int (*open)(struct trace *trace);
 	enum trace_next (*next)(struct trace *trace,
 				struct trace_request *request);
+	int (*rewind)(struct trace *trace);
 	void (*close)(struct trace *trace);
 	bool unsorted;
 	bool foreign;

@@ -8,10 +8,17 @@
  *	end,ROWS
  *
  * Without the last line the child has failed, and says why on standard error.
+ *
+ * A verb may read a trace tens of times. What the child writes on the second
+ * pass is kept in a file without a name, from which later passes read.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/decimal.h"
@@ -28,6 +35,12 @@
 
 /* More than a row can have: four numbers of 64 bits and one of 8. */
 #define ROW_BYTES	96U
+
+/* Most bytes that are kept; of a larger trace each pass has a child of its own. */
+#define COPY_BYTES	(UINT64_C(1) << 30)
+
+/* Where they are kept if TMPDIR does not say; what lies there may be large. */
+#define COPY_FOLDER	"/var/tmp"
 
 /* Words before the number of rows in the last line. */
 #define END_WORD	"end,"
@@ -47,7 +60,10 @@ static const struct { const char *name; uint64_t max; } columns[NR_COLUMNS] = {
 /**
  * struct parquet - a file that is being read
  * @child: the process that reads it
- * @rows: what the process writes
+ * @rows: what the process writes, or @copy
+ * @copy: what the process wrote; NULL: it is not kept
+ * @copied: number of bytes in @copy so far
+ * @complete: @copy has all of a pass
  * @nr: number of rows so far
  * @expected: number of rows that the file's index tells
  * @unix_times: times are since 1970, and the first becomes 0
@@ -60,6 +76,9 @@ static const struct { const char *name; uint64_t max; } columns[NR_COLUMNS] = {
 struct parquet {
 	struct parquet_child child;
 	struct trace_input rows;
+	FILE *copy;
+	uint64_t copied;
+	bool complete;
 	uint64_t nr;
 	uint64_t expected;
 	bool unix_times;
@@ -104,13 +123,78 @@ static int start(struct trace *trace)
 	return ALIGNCTL_FINE;
 }
 
-/* Report why the child has ended. Return: TRACE_BROKEN or TRACE_FAILED. */
+/* Begin to keep what the child writes; do without where there is no room. */
+static void begin_copy(struct parquet *p)
+{
+	const char *folder = secure_getenv("TMPDIR");
+	int fd = open(folder && *folder ? folder : COPY_FOLDER,
+		      O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	p->copied = 0;
+	p->copy = fd < 0 ? NULL : fdopen(fd, "w+");
+	if (fd >= 0 && !p->copy)
+		close(fd);
+}
+
+static void drop_copy(struct parquet *p)
+{
+	if (p->copy)
+		fclose(p->copy);
+	p->copy = NULL;
+	p->complete = false;
+}
+
+/* Keep a line of the child's, if this pass is kept. */
+static void copy_line(struct parquet *p, const char *line, size_t length)
+{
+	if (!p->copy || p->complete)
+		return;
+	p->copied += length + 1;
+	fwrite(line, length, 1, p->copy);
+	putc('\n', p->copy);
+	if (p->copied > COPY_BYTES || ferror(p->copy))
+		drop_copy(p);
+}
+
+/* Check that all of a pass was kept. */
+static void end_copy(struct parquet *p)
+{
+	if (!p->copy || p->complete)
+		return;
+	p->complete = !fflush(p->copy);
+	if (!p->complete)
+		drop_copy(p);
+}
+
+/* Read from the copy. Return: enum alignctl_exit; reported. */
+static int read_copy(struct trace *trace)
+{
+	struct parquet *p = trace->state;
+	int fd = fcntl(fileno(p->copy), F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0 || lseek(fd, 0, SEEK_SET)) {
+		message_error("%s: the copy of its rows: %s",
+			      trace->input.path, strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return ALIGNCTL_IO;
+	}
+	trace_input_from(&p->rows, fd, trace->input.path, ROWS_BYTES);
+	return ALIGNCTL_FINE;
+}
+
+/* Report why the rows have ended. Return: TRACE_BROKEN or TRACE_FAILED. */
 static enum trace_next refuse_end(struct trace *trace)
 {
 	struct parquet *p = trace->state;
 	CLEANUP_FREE char *reason = NULL;
 	int result;
 
+	if (p->complete) {
+		message_error("%s: the copy of its rows has lost its end",
+			      trace->input.path);
+		return TRACE_FAILED;
+	}
 	trace_input_close(&p->rows);
 	result = parquet_child_wait(&p->child, &reason);
 	message_error("%s: %s", trace->input.path, reason ? reason :
@@ -215,6 +299,7 @@ static int read_header(struct trace *trace)
 	next = trace_input_line(&p->rows, &line);
 	if (next != TRACE_GOT)
 		return trace_next_status(next);
+	copy_line(p, line, strlen(line));
 	fault = json_parse(&header, line, strlen(line));
 	if (fault || !json_object_is_type(header, json_type_object)) {
 		message_error("%s: the program that runs DuckDB says \"%.40s\" for the metadata",
@@ -229,12 +314,39 @@ static int read_header(struct trace *trace)
 
 static int parquet_open(struct trace *trace)
 {
-	struct parquet *p = memory_or_exit(calloc(1, sizeof(*p)));
 	int failed;
 
-	trace->state = p;
+	trace->state = memory_or_exit(calloc(1, sizeof(struct parquet)));
 	trace->facts = (struct trace_facts) { 0 };
 	failed = start(trace);
+	return failed ? failed : read_header(trace);
+}
+
+/* End a pass: what is left of the trace's is the copy. */
+static void end_pass(struct trace *trace)
+{
+	struct parquet *p = trace->state;
+
+	trace_input_close(&p->rows);
+	parquet_child_kill(&p->child);
+	free((char *)trace->facts.origin.device);
+	trace->facts = (struct trace_facts) { 0 };
+	if (!p->complete)
+		drop_copy(p);
+	*p = (struct parquet) {
+		.copy = p->copy, .copied = p->copied, .complete = p->complete,
+	};
+}
+
+static int parquet_rewind(struct trace *trace)
+{
+	struct parquet *p = trace->state;
+	int failed;
+
+	end_pass(trace);
+	if (!p->complete)
+		begin_copy(p);
+	failed = p->complete ? read_copy(trace) : start(trace);
 	return failed ? failed : read_header(trace);
 }
 
@@ -362,8 +474,12 @@ static enum trace_next take_end(struct trace *trace, const char *at)
 		return TRACE_FAILED;
 	}
 	trace_input_close(&p->rows);
-	if (!parquet_child_wait(&p->child, &reason))
-		return check_sums(trace) ? TRACE_END : TRACE_BROKEN;
+	if (p->complete || !parquet_child_wait(&p->child, &reason)) {
+		if (!check_sums(trace))
+			return TRACE_BROKEN;
+		end_copy(p);
+		return TRACE_END;
+	}
 	message_error("%s: %s", trace->input.path, reason);
 	return TRACE_FAILED;
 }
@@ -384,6 +500,7 @@ static enum trace_next parquet_next(struct trace *trace,
 		return trace_input_failure(&p->rows);
 	if (!end)
 		return refuse_end(trace);
+	copy_line(p, line, (size_t)(end - line));
 	if (!strncmp(line, END_WORD, strlen(END_WORD)))
 		return take_end(trace, line);
 	p->nr++;
@@ -402,10 +519,8 @@ static void parquet_close(struct trace *trace)
 
 	if (!p)
 		return;
-	trace_input_close(&p->rows);
-	parquet_child_kill(&p->child);
-	free((char *)trace->facts.origin.device);
-	trace->facts.origin.device = NULL;
+	end_pass(trace);
+	drop_copy(p);
 	free(p);
 	trace->state = NULL;
 }
@@ -415,5 +530,6 @@ const struct trace_format trace_parquet = {
 	.recognize = parquet_recognize,
 	.open = parquet_open,
 	.next = parquet_next,
+	.rewind = parquet_rewind,
 	.close = parquet_close,
 };

@@ -216,7 +216,8 @@ static int set_format(struct trace *trace)
 	return ALIGNCTL_FINE;
 }
 
-static int open_format(struct trace *trace)
+/* Begin a pass over the trace by the format's open() or rewind(). */
+static int begin(struct trace *trace, int (*by)(struct trace *trace))
 {
 	int failed;
 
@@ -228,7 +229,7 @@ static int open_format(struct trace *trace)
 	trace_disks_clear(&trace->disks);
 	trace->ended = false;
 	trace->broken = TRACE_GOT;
-	failed = trace->format->open(trace);
+	failed = by(trace);
 	/* of one disk alone nothing is known before all is read */
 	if (trace->choice.disk)
 		trace->facts.nr_known = trace->facts.end_known = false;
@@ -276,7 +277,7 @@ int trace_open_as(struct trace **opened, const char *path,
 	if (!failed)
 		failed = set_format(trace);
 	if (!failed)
-		failed = open_format(trace);
+		failed = begin(trace, trace->format->open);
 	if (failed) {
 		trace_close(trace);
 		return failed;
@@ -333,8 +334,10 @@ int trace_rewind(struct trace *trace)
 		return failed;
 	if (trace->sorter)
 		trace_sorter_clear(trace->sorter);
+	if (trace->format->rewind)
+		return begin(trace, trace->format->rewind);
 	trace->format->close(trace);
-	return open_format(trace);
+	return begin(trace, trace->format->open);
 }
 
 bool trace_has_way_back(const struct trace *trace)

@@ -75,13 +75,17 @@ def metadata(part):
             duckdb.execute("SELECT key, value FROM parquet_kv_metadata(?)", [str(part)]).fetchall()}
 
 
+def kept(keys):
+    """Metadata as SQL has it."""
+    return "{" + ", ".join(f"'{key}': '{text}'" for key, text in keys.items()) + "}"
+
+
 def write(path, rows, keys=REQUIRED, types=layout.COLUMNS):
     """Write rows of the columns that `types` names as a file in Parquet, with that metadata."""
     values = ", ".join(f"({', '.join('NULL' if value is None else str(value) for value in row)})" for row in rows)
     columns = ", ".join(f"CAST({name} AS {kind}) AS {name}" for name, kind in types.items())
-    kept = ", ".join(f"'{key}': '{value}'" for key, value in keys.items())
     duckdb.execute(f"COPY (SELECT {columns} FROM (VALUES {values}) AS row({', '.join(types)})) TO '{path}' "
-                   f"(FORMAT parquet, KV_METADATA {{{kept}}})")
+                   f"(FORMAT parquet, KV_METADATA {kept(keys)})")
     return path
 
 
@@ -286,10 +290,10 @@ def test_what_python_refuses_alignctl_says_of_the_file(tmp_path):
     assert refused.stderr == f"alignctl: {part}: block_trace.layout is '2', and this program reads layout 1; update it\n"
 
 
-@pytest.mark.parametrize("kept", [4, 100, 0.5, -1])
-def test_a_file_that_is_cut_off_is_refused(tmp_path, kept):
+@pytest.mark.parametrize("length", [4, 100, 0.5, -1])
+def test_a_file_that_is_cut_off_is_refused(tmp_path, length):
     whole = write(tmp_path / "whole", [(n, n, 1, n * 512, 512) for n in range(2000)]).read_bytes()
-    (tmp_path / "part").write_bytes(whole[:int(len(whole) * kept) if isinstance(kept, float) else kept])
+    (tmp_path / "part").write_bytes(whole[:int(len(whole) * length) if isinstance(length, float) else length])
     refused = alignctl("convert", tmp_path / "part", "--output", tmp_path / "new")
     assert refused.returncode == USAGE and f"alignctl: {tmp_path / 'part'}: " in refused.stderr
     assert len(refused.stderr.splitlines()) == 1 and "the file is damaged" in refused.stderr, refused.stderr
@@ -332,6 +336,25 @@ def test_a_child_that_fails_ends_the_trace_with_an_error(tmp_path, monkeypatch, 
     assert failed.returncode == IO and not (tmp_path / "new").exists()
     for word in (f"alignctl: {part}: ", *words):
         assert word in failed.stderr
+
+
+@pytest.mark.parametrize("folder", ["", "/none"])
+def test_what_is_read_many_times_is_kept_after_the_second(tmp_path, monkeypatch, folder):
+    """And without room for that, read again each time: more places than plan counts at once take three passes."""
+    part = tmp_path / "part"
+    duckdb.execute(f"""COPY (SELECT range::BIGINT AS ts_ns, range::BIGINT AS seq, 1::UTINYINT AS op, 1536::UINTEGER AS len_bytes,
+                                    (hash(range) % 1048576 * 8388608)::UBIGINT AS offset_bytes FROM range(200000))
+                       TO '{part}' (FORMAT parquet, KV_METADATA {kept(REQUIRED)})""")
+    convert(part, tmp_path / "recording", "recording")
+    child(tmp_path, monkeypatch, f'echo >>{tmp_path / "started"}; exec {sys.executable} "$@"\n')
+    monkeypatch.setenv("TMPDIR", folder or str(tmp_path))
+    found = []
+    for source in (part, tmp_path / "recording"):
+        planned = json.loads(alignctl("plan", source, "--json").stdout)
+        found.append({key: value for key, value in planned.items() if key not in ("source", "source_format")})
+    started = (tmp_path / "started").read_text().count("\n")
+    assert found[0] == found[1] and (started > 2 if folder else started == 2), started
+    assert sorted(os.listdir(tmp_path)) == ["part", "python", "recording", "started"]
 
 
 def test_what_is_missing_is_named_with_the_way_to_get_it(tmp_path, monkeypatch):
