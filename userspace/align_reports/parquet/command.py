@@ -7,11 +7,13 @@ alignctl itself runs `parquet read` and `parquet write`. Exit status: 2 for wron
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import os
 import re
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -34,6 +36,18 @@ DAMAGED = "the file is damaged; fetch it again, or write it anew"
 def _end_with_parent() -> None:
     """Let the kernel end this process when alignctl has gone, which may be before a row is written."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+@contextlib.contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let a signal raise Interrupted, also where DuckDB has made another exception of that."""
+    try:
+        with interrupt.allowed():
+            yield
+    except RuntimeError as error:
+        if str(error) != "Query interrupted":
+            raise
+        raise interrupt.Interrupted(signal.SIGINT) from error
 
 
 def _size(text: str) -> str:
@@ -67,7 +81,7 @@ def _child(kind: str, operands: list[str]) -> int:
         else:
             rows, output = operands
             # so that its scratch files are removed
-            with interrupt.allowed():
+            with _interruptible():
                 write(Path(rows), Path(output))
     except interrupt.Interrupted as interrupted:
         print(interrupted, file=sys.stderr)
@@ -98,7 +112,7 @@ def main(argv: list[str]) -> int:
         print(f"align_reports parquet: {given.output}: exists and is not overwritten; name another folder", file=sys.stderr)
         return USAGE
     try:
-        with interrupt.allowed():
+        with _interruptible():
             done = gather(given.set, given.files, output, given.memory)
     except interrupt.Interrupted as interrupted:
         print(f"align_reports parquet: {interrupted}", file=sys.stderr)

@@ -4,15 +4,17 @@
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import duckdb
 import pytest
 
 from align_reports.parquet import command, gather, layout
-from lab.pace import patience
+from lab.pace import Limit, patience
 from lab.paths import OUT, REPO
 
 FINE, FINDINGS, USAGE, IO = range(4)
@@ -153,6 +155,23 @@ def test_wrong_arguments_are_refused(run, tmp_path, capsys):
 def test_too_little_memory_is_an_error_that_names_the_option(run, tmp_path):
     status, said, _ = run("alibaba", "".join(f"{n % 7},W,{n * 512},512,{n}\n" for n in range(20000)), options=["--memory", "1MB"])
     assert status == IO and "; allow more with --memory\n" in said and os.listdir(tmp_path) == ["0.csv"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_it_and_leaves_nothing(tmp_path, number):
+    text = tmp_path / "big.csv"
+    duckdb.execute(f"COPY (SELECT range % 99, 'W', range * 512, 512, hash(range) % 1000000 FROM range(3000000)) TO '{text}' "
+                   "(FORMAT csv, HEADER false)")
+    running = subprocess.Popen([sys.executable, REPO / "userspace/align_reports", "parquet", "alibaba", text, "--output",
+                                tmp_path / "folder"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    limit = Limit(60)
+    while not list(tmp_path.glob(".folder.*/scratch.duckdb")):
+        assert running.poll() is None and not limit.over()
+        time.sleep(0.01)
+    running.send_signal(number)
+    out, said = running.communicate(timeout=patience(60))
+    assert (out, said.count("\n")) == ("", 1) and said.startswith("align_reports parquet: interrupted"), said
+    assert running.returncode in (128 + signal.SIGINT, 128 + number) and os.listdir(tmp_path) == ["big.csv"]
 
 
 def test_packed_files_names_with_wildcards_and_pipes_are_read(run, tmp_path):
