@@ -164,7 +164,10 @@ def test_alignctl_needs_what_its_python_verbs_import(unpacked):
     # Debian has no duckdb: what is done with Parquet says how to get it
     assert {"rich", "duckdb"} <= foreign
     needs = re.split(r",\s*", control(unpacked["alignctl"])["Depends"])
-    assert {f"python3-{name}" for name in foreign - {"duckdb"}} <= set(needs)
+    # Dask is for workers of a cluster
+    assert {"dask", "distributed"} <= foreign
+    assert {f"python3-{name}" for name in foreign - {"duckdb", "dask", "distributed"}} <= set(needs)
+    assert "python3-distributed" in re.split(r",\s*", control(unpacked["alignctl"])["Suggests"])
 
 
 def test_the_python_verbs_run_with_debians_python(unpacked, tmp_path):

@@ -45,7 +45,7 @@ enum model { MODEL_UNTIMED, MODEL_TIMED, NR_MODELS };
  * @moves: writes and write-zeroes, for the touches of other starts
  * @size_slot: hash table of the forecast's rows by length; one more than the index
  *	of a row, or 0
- * @process_slot: the same of rows by process
+ * @process_slot: hash table of the forecast's rows by process, likewise
  */
 struct pass {
 	struct forecast *forecast;
@@ -297,7 +297,7 @@ static void set_changes(struct pass *pass, struct changes *changes)
 }
 
 /*
- * Have the models of other blocks and starts do the requests of the first pass, or, if
+ * Do the requests of the first pass in the models of other blocks and starts, or, if
  * these are not kept, leave that to the next pass.
  */
 static void do_what_if(struct pass *pass, bool kept)

@@ -142,7 +142,7 @@ char *trace_field_take(char **rest, char separator)
  *	part of another one
  * @unit: what 1 is in nanoseconds, bytes or processes
  * @digits: limit of digits after the point, the last of which are nanoseconds
- * @demand: the same in words
+ * @demand: unit and limit in words
  */
 struct number {
 	uint64_t max;
