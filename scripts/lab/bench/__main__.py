@@ -35,9 +35,9 @@ from ..demo.schedule import patience
 from ..linux import kernels, modules, peer
 from ..machines import drives, remote, vm
 from ..paths import OUT
-from . import checks, duel, idle, open_loop, overhead, races, rates, recording, report, schedule, smaller, trace
+from . import checks, duel, forecast, idle, open_loop, overhead, races, rates, recording, report, schedule, smaller, trace
 from .arms import MODES
-from .figures import MET, NOT_MET, QUICK_ROWS, ROWS, Row, figures
+from .figures import MET, NOT_MET, PASSING, QUICK_ROWS, ROWS, Row, figures
 from .noise import Usage, host_load
 from .record import Record
 from .runner import Runner
@@ -70,6 +70,8 @@ IDLE_DEVICE_S = 0.1
 OPEN_LOOP_REQUESTS = (250_000, 10_000_000)
 # Rounds of all cases and arms of smaller logical blocks, and seconds of a run.
 SMALLER_ROUNDS, SMALLER_RUN_S = (1, 3), (5, 20)
+# Requests whose instructions in alignctl plan are counted; those that are timed; and rounds of all programs.
+FORECAST_REQUESTS, FORECAST_TIMED, FORECAST_ROUNDS = 100_000, (200_000, 1_000_000), (1, 5)
 # Rounds of conform on each arm: four, or twenty, of each of its 312 kinds.
 RACES_ROUNDS = (4 * 312, 20 * 312)
 
@@ -124,9 +126,6 @@ class Bench:
     def build(self) -> None:
         """Build the targets for the guest's kernel."""
         accelerator = vm.accelerator().upper()
-        self._alignctl = OUT / "bin" / "alignctl"
-        if not self._alignctl.exists():
-            raise remote.GuestError(f"{self._alignctl} is missing: run make first")
         release = kernels.release(self._series)
         built, _ = modules.build_for(release)
         self._modules = [built / "dm-align.ko", peer.dm_ebs(self._series)]
@@ -355,8 +354,29 @@ class Bench:
 
     def go(self) -> None:
         """Make all requested measurements. Results before an exception stay."""
-        self.build()
         rows = [ROWS[name] for name in self._given.rows]
+        self._alignctl = OUT / "bin" / "alignctl"
+        if not self._alignctl.exists():
+            raise remote.GuestError(f"{self._alignctl} is missing: run make first")
+        if any(row.forecast for row in rows):
+            self.cost_forecast()
+        if not all(row.forecast for row in rows):
+            self.in_guests([row for row in rows if not row.forecast])
+        self.record.machine["wall time"] = f"{clock(time.monotonic() - self._began)} minutes"
+
+    def cost_forecast(self) -> None:
+        """Measure alignctl plan, which needs no guest."""
+        quick = 0 if self._given.quick else 1
+        self.say(f"plan: {FORECAST_REQUESTS} requests under callgrind, {FORECAST_TIMED[quick]} in time")
+        self.record.forecast = forecast.measure(self._alignctl, self._folder("plan"), FORECAST_REQUESTS,
+                                                FORECAST_TIMED[quick], FORECAST_ROUNDS[quick])
+        self.findings += self.record.forecast.wrong
+        for what, why in self.record.forecast.skipped.items():
+            self.say(f"plan: no {what}: {why}")
+
+    def in_guests(self, rows: list[Row]) -> None:
+        """Make the measurements that need a guest."""
+        self.build()
         needs = [need for row in rows for need in row.needs]
         rounds = [schedule.steps(needs, repeat, self._given.quick)
                   for repeat in range(self._given.repeat)] if needs else []
@@ -385,7 +405,6 @@ class Bench:
             f"machine busy {spent.busy_share:.0%} (guest and drive included), stolen "
             f"{spent.steal_share:.1%}, load {host_load():.1f} at the end; repeated raw runs differ "
             f"by {raw_spread(self.record)}")
-        self.record.machine["wall time"] = f"{clock(time.monotonic() - self._began)} minutes"
 
 
 def side_by_side(measures: Iterable[Callable[[], None]], most: int) -> None:
@@ -478,8 +497,9 @@ def publish(bench: Bench, rows: tuple[str, ...], out: Path, console: Console) ->
             for finding in findings:
                 target.print(f"FINDING: {finding}", markup=False, highlight=False)
             target.print(f"noise: {record.machine.get('noise', 'unknown')}", highlight=False)
-    unmet = [figure for figure in found if figure.verdict != MET]
-    console.print(f"{len(found) - len(unmet)} of {len(found)} figures met, {len(findings)} "
+    unmet = [figure for figure in found if figure.verdict not in PASSING]
+    met = sum(figure.verdict == MET for figure in found)
+    console.print(f"{met} of {met + len(unmet)} figures met, {len(findings)} "
                   f"findings; {web}, {as_json}", highlight=False, soft_wrap=True)
     return [figure.measure for figure in unmet] + findings
 
@@ -508,7 +528,8 @@ def benchmark(given: argparse.Namespace, console: Console) -> int:
         broken = "the benchmark was interrupted"
     if broken and not (bench.record.runs or bench.record.overhead or bench.record.duel
                        or bench.record.open_loop or bench.record.recording or bench.record.rates
-                       or bench.record.idle or bench.record.made or bench.record.smaller or bench.record.races):
+                       or bench.record.idle or bench.record.made or bench.record.smaller or bench.record.races
+                       or bench.record.forecast):
         print(f"bench: {broken}", file=sys.stderr)
         return BROKEN
     if broken:

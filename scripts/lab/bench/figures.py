@@ -16,13 +16,16 @@ from typing import Any
 
 from align_reports.table import size_name
 
-from . import duel, idle, overhead, rates, recording, smaller
+from . import duel, forecast, idle, overhead, rates, recording, smaller
 from .arms import BLOCK, SECTOR
 from .cases import DRIVES, STEPS, TABLE_DRIVES
 from .record import Record, Run, Series
 from .schedule import Need, table_needs
 
 MET, NOT_MET, VOID, MISSING = "met", "NOT MET", "void", "not measured"
+# Of what cannot be measured on this machine, and of what is only told.
+SKIPPED, TOLD = "skipped", "told"
+PASSING = (MET, SKIPPED, TOLD)
 
 # Greatest load of the guest with which a figure about depth 32 counts.
 BUSIEST = 0.80
@@ -58,6 +61,7 @@ class Row:
     idle: bool = False
     made: bool = False
     smaller: bool = False
+    forecast: bool = False
 
 
 def _verdict(met: bool) -> str:
@@ -584,6 +588,30 @@ def _races(record: Record) -> Iterator[Figure]:
         yield Figure("smaller", measure, "none", "; ".join([found[arm].words, *beside]), verdict, found[arm].faulty)
 
 
+def _plan(record: Record) -> Iterator[Figure]:
+    """Judge the instructions of alignctl plan, and tell its seconds."""
+    found = record.forecast or forecast.Forecast()
+    for answer, most in forecast.MOST.items():
+        measure, required = f"alignctl plan, {answer}: instructions a request", f"<= {most}"
+        value = found.instructions.get(answer)
+        if value is None:
+            why = found.skipped.get("instructions")
+            yield Figure("plan", measure, required, why, SKIPPED) if why else _missing("plan", measure, required, answer)
+            continue
+        yield Figure("plan", measure, required, f"{value:.0f}, {found.rows} requests", _verdict(value <= most), value)
+    for answer, asked in forecast.ASKED.items():
+        measure = f"alignctl plan, {answer}, beside DuckDB's {asked}: seconds"
+        seconds = found.seconds.get(answer)
+        if not seconds:
+            why = found.skipped.get("seconds")
+            yield Figure("plan", measure, "", why, SKIPPED) if why else _missing("plan", measure, "", answer)
+            continue
+        own = median(seconds[forecast.ALIGNCTL])
+        yield Figure("plan", measure, "", "; ".join(
+            f"{name} {median(taken):.3g} ({min(taken):.3g} to {max(taken):.3g} in {len(taken)} rounds)"
+            for name, taken in seconds.items()) + f"; {found.timed_rows} requests", TOLD, own)
+
+
 def _none(_: Record) -> Iterator[Figure]:
     return iter(())
 
@@ -621,6 +649,7 @@ ROWS = {row.name: row for row in (
     Row("replay-fio", "alignctl replay against fio", (), _duel, duel=True),
     Row("replay-open", "a long recording in an open loop", (), _open_loop, open_loop=True),
     Row("record", "what recording costs, against blktrace", (), _recording, recording=True),
+    Row("plan", "what alignctl plan costs, beside DuckDB", (), _plan, forecast=True),
     Row(rates.JOBS.row, "aligned writes from many processors", (), _jobs, rates=True),
     Row("idle", "memory of an idle device", (), _idle, idle=True),
     Row("devices", "making and removing devices", (), _made, made=True),

@@ -23,6 +23,7 @@ from typing import Any
 from align_reports import folder
 
 from .duel import Result
+from .forecast import Forecast
 from .idle import Idle, Made
 from .open_loop import OpenLoop
 from .races import Races
@@ -112,7 +113,8 @@ class Record:
     open_loop: runs of a long trace; recording: runs beside recorders;
     rates: {row: {arm: [writes a second, one a round]}}, before: the same with an older module;
     idle: memory of devices that do nothing; made: devices that were made and removed; structures: sizes of
-    the module's; smaller: runs with smaller logical blocks than the drive's; races: what conform found there.
+    the module's; smaller: runs with smaller logical blocks than the drive's; races: what conform found there;
+    forecast: what alignctl plan costs.
     """
 
     machine: dict[str, Any] = field(default_factory=dict)
@@ -129,6 +131,7 @@ class Record:
     structures: dict[str, int] = field(default_factory=dict)
     smaller: list[SmallerResult] = field(default_factory=list)
     races: list[Races] = field(default_factory=list)
+    forecast: Forecast | None = None
 
     def find(self, on: str, case: str, arm: str) -> list[Run]:
         """Return the repetitions of a run, in order; empty if it was not made."""
@@ -163,4 +166,5 @@ class Record:
                    [Idle(**each) for each in document.get("idle", [])],
                    [Made(**each) for each in document.get("made", [])], document.get("structures", {}),
                    [SmallerResult(**each) for each in document.get("smaller", [])],
-                   [Races(**each) for each in document.get("races", [])])
+                   [Races(**each) for each in document.get("races", [])],
+                   Forecast(**document["forecast"]) if document.get("forecast") else None)
