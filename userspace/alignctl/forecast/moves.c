@@ -119,10 +119,12 @@ static uint64_t *fold(const struct moves *m, const uint64_t *counts,
 		      uint32_t sectors)
 {
 	uint64_t *folded = new_counts(sectors);
+	const uint64_t *block;
 	uint32_t i;
 
-	for (i = 0; i < m->largest; i++)
-		folded[i % sectors] += counts[i];
+	for (block = counts; block < counts + m->largest; block += sectors)
+		for (i = 0; i < sectors; i++)
+			folded[i] += block[i];
 	return folded;
 }
 
