@@ -32,6 +32,7 @@ SHOWN = {
     "verbs/workloads.c": ["workloads"],
     "workload/method.c": ["workloads"],
     "forecast/report.c": ["plan"],
+    "forecast/disks_report.c": ["plan --each-disk"],
     "trace/operations.c": ["plan", "convert"],
     "replay/times.c": ["replay"],
 }
@@ -94,6 +95,7 @@ def arguments(verb, trace, folder):
     with open(disk, "wb") as file:
         file.truncate(1 << 20)
     return [*verb.split(), *{"check": [disk], "check --layout": [disk, "--physical", "4096"], "plan": [trace],
+                             "plan --each-disk": [trace],
                              "convert": [trace, "--output", folder / "new"],
                              "replay": [trace, "--on", disk, "--timing", "fast"],
                              "stats --compare": [folder / "before.json"]}.get(verb, [])]
