@@ -105,7 +105,7 @@ struct forecast {
  * Forecast the cost of @source, moved by @shift sectors, with a flush at the
  * end as alignctl replay makes. @cache_block: page-cache block that requests go
  * through, bytes; 0: direct I/O. The source is read from the start, several
- * times if COVERAGE_MAX_LEAVES do not suffice for one pass. Return: enum
+ * times if COVERAGE_MAX_LEAVES or CHANGES_MAX do not suffice for one. Return: enum
  * alignctl_exit; errors have been reported.
  */
 int forecast_make(struct forecast *forecast, struct source *source,
