@@ -101,6 +101,13 @@ def key(entries: tuple[tuple[str, str], ...]) -> str:
     return f'<ul class="key">{items}</ul>'
 
 
+def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> str:
+    """Return the box of conclusions at the top. stopped: why the runs ended early, if they did."""
+    words = [*([f"Stopped: {stopped}."] if stopped else []), *sentences]
+    return (f'<div class="verdict{" bad" if stopped or bad else ""}"><ul>'
+            + "".join(f"<li>{escape(each)}</li>" for each in words) + "</ul></div>")
+
+
 def panel(title: str, drawing: str, words: str = "") -> str:
     summary = f"<p>{escape(words)}</p>" if words else ""
     return (f'<figure class="panel" style="margin:0"><h3>{escape(title)}</h3>{summary}{drawing}'

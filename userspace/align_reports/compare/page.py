@@ -7,8 +7,8 @@ import math
 from statistics import fmean
 
 from ..charts import LEFT, RIGHT, Distribution, cumulative, cumulative_panel
-from ..page import definitions, document, key, panel
-from ..probe.page import figures, said
+from ..page import definitions, document, key, panel, said
+from ..probe.page import figures
 from ..svg import WIDTH, line, rect, svg, text
 from .comparison import QUANTITIES, Line, Sample, findings, lines, pairs, verdict
 from .table import interval, render as table

@@ -8,8 +8,7 @@ from html import escape
 from typing import Any
 
 from ..charts import across
-from ..page import Heading, definitions, document, key, panel, table
-from ..probe.page import said
+from ..page import Heading, definitions, document, key, panel, said, table
 from ..svg import WIDTH, line, rect, svg, text
 from ..table import duration, number, round_duration, size_name
 

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
-from ..page import Heading, definitions, document, key, panel, table
-from ..probe.page import said
+from ..page import Heading, definitions, document, key, panel, said, table
 from ..svg import LINE, WIDTH, line, polyline, rect, svg, text
 from ..table import NONE, number, rate, size_name
 

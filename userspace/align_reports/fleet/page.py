@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 from ..document import visible
-from ..page import definitions, document, table
-from ..probe.page import said
+from ..page import definitions, document, said, table
 from .ranking import Fleet
 from .table import MEANINGS, VIEWS, total
 

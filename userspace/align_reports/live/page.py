@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from ..charts import HEIGHT, LEFT, RIGHT, TOP, Distribution, across, cumulative, cumulative_panel
-from ..page import Heading, definitions, document, key, panel, table
-from ..probe.page import said
+from ..page import Heading, definitions, document, key, panel, said, table
 from ..svg import LINE, WIDTH, line, rect, svg, text
 from ..table import duration, rate
 from ..verify.charts import pieces, rmw_panel

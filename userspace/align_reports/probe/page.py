@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from html import escape
+from collections.abc import Callable
 from typing import Any
 
 from rich.table import Table
 
 from ..charts import LEFT, RIGHT, across, log_ticks, upward
-from ..page import Heading, definitions, document, panel, table
+from ..page import Heading, definitions, document, panel, said, table
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import duration, number, rate, round_duration, size_name
 from .fits import percentile
@@ -103,13 +102,6 @@ def figures(found: Table) -> str:
     headings = [Heading(str(column.header), column.justify == "left", not column.header) for column in found.columns]
     rows = zip(*(list(column.cells) for column in found.columns), strict=True)
     return table(headings, [[("", [str(cell) for cell in row]) for row in rows]])
-
-
-def said(sentences: Iterable[str], stopped: str | None, bad: bool = False) -> str:
-    """Return the box of conclusions at the top. stopped: why the runs ended early, if they did."""
-    words = [*([f"Stopped: {stopped}."] if stopped else []), *sentences]
-    return (f'<div class="verdict{" bad" if stopped or bad else ""}"><ul>'
-            + "".join(f"<li>{escape(each)}</li>" for each in words) + "</ul></div>")
 
 
 DRAW: dict[type, Callable[[Any], str]] = {Curve: line_panel, Scatter: scatter}
