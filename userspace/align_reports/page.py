@@ -130,10 +130,10 @@ class Heading:
 def table(headings: Sequence[Heading], bodies: Iterable[Iterable[tuple[str, Sequence[str]]]]) -> str:
     """Return a table of bodies of rows (CSS class or "", cells). In a narrow window a row is a card that names its values."""
     head = "".join(f"<th{each.css()}>{escape(each.name)}</th>" for each in headings)
+    starts = [f'<td{each.css()} data-heading="{escape(each.name)}">' for each in headings]
     rows = "".join("<tbody>" + "".join(
         (f'<tr class="{kind}">' if kind else "<tr>") + "".join(
-            f'<td{heading.css()} data-heading="{escape(heading.name)}">{escape(cell)}</td>'
-            for heading, cell in zip(headings, cells, strict=True)) + "</tr>"
+            f"{start}{escape(cell)}</td>" for start, cell in zip(starts, cells, strict=True)) + "</tr>"
         for kind, cells in body) + "</tbody>" for body in bodies)
     return f"<table><thead><tr>{head}</tr></thead>{rows}</table>"
 

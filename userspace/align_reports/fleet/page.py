@@ -17,12 +17,11 @@ def render(fleet: Fleet, only: str | None) -> str:
     """Return the page. only: the host that the page is about, or None for all."""
     wrong = any(host.wrong for host in fleet.hosts)
     parts = []
-    for view in (make(fleet) for make in VIEWS.values()):
-        rest = len(view.rows) - MOST_ROWS
-        more = f"<p>{rest} more rows are left out; --json has all.</p>" if rest > 0 else ""
+    for view in (make(fleet, MOST_ROWS) for make in VIEWS.values()):
+        more = f"<p>{view.rest} more rows are left out; --json has all.</p>" if view.rest else ""
         if view.rows:
             parts.append(f"<h2>By {view.title[:-1]}</h2>\n"
-                         f"{table(view.headings, [[('', row) for row in view.rows[:MOST_ROWS]]])}{more}")
+                         f"{table(view.headings, [[('', row) for row in view.rows]])}{more}")
     unused = definitions("Files not used", [(visible(path), visible(reason)) for path, reason in
                                             sorted(fleet.unusable.items())]) if fleet.unusable else ""
     return document(f"Misaligned writes on {only}" if only else "Misaligned writes of a fleet", f"""\

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from operator import attrgetter
+from typing import TypeVar
 
 from ..page import Heading
 from ..table import number, rate, size_name
 from .ranking import NOTE, ORDER, Entry, Fleet, Host, grade_of
 
+T = TypeVar("T")
 # NONE is as in the tables of alignctl's own verbs. UNKNOWN is a figure that no document has, which is not 0.
 NONE = "-"
 UNKNOWN = "not known"
@@ -45,11 +47,12 @@ MEANINGS = {
 
 @dataclass(frozen=True)
 class View:
-    """A table: what its rows are, its headings, and its rows."""
+    """A table: what its rows are, its headings, the rows, and the number of those that are left out."""
 
     title: str
     headings: tuple[Heading, ...]
     rows: list[list[str]]
+    rest: int = 0
 
 
 def cost(value: Fraction | None) -> str:
@@ -99,12 +102,23 @@ EXTRA, WORN = Heading("EXTRA/DAY"), Heading("RATED/YEAR")
 MODELLED = {DISK_SECONDS: disk_seconds, DISK_TIME: disk_time, EXTRA: extra, WORN: worn}
 
 
-def _modelled(entries: list[Entry], *headings: Heading) -> tuple[tuple[Heading, ...], list[list[str]]]:
-    """Return those of the columns that have a figure, and their cells for each entry."""
+def _modelled(entries: Sequence[Entry], *headings: Heading) -> tuple[Heading, ...]:
+    """Return those of the columns that have a figure."""
     figure = {EXTRA: attrgetter("extra"), WORN: attrgetter("worn")}
-    shown = tuple(heading for heading in headings if any(
+    return tuple(heading for heading in headings if any(
         figure.get(heading, attrgetter("disk_seconds"))(each.modelled) is not None for each in entries))
-    return shown, [[MODELLED[heading](each) for heading in shown] for each in entries]
+
+
+def _cells(entry: Entry, shown: tuple[Heading, ...]) -> list[str]:
+    """Return the figures of a row in those columns."""
+    return [MODELLED[heading](entry) for heading in shown]
+
+
+def _view(title: str, headings: Iterable[Heading], all_of: Sequence[T], most: int | None,
+          row: Callable[[T], list[str]]) -> View:
+    """Make a table with a row for each of the first `most`; None: for all."""
+    rows = [row(each) for each in all_of[:most]]
+    return View(title, (*headings,), rows, len(all_of) - len(rows))
 
 
 def _counts(entry: Entry) -> list[str]:
@@ -124,40 +138,40 @@ def _first(host: Host) -> str:
     return f"{device.name or UNKNOWN}: {codes(device) if device.faults() else 'touches'}"
 
 
-def hosts(fleet: Fleet) -> View:
-    shown, cells = _modelled([*fleet.hosts], DISK_SECONDS, EXTRA, WORN)
-    return View("hosts", (Heading("RANK"), Heading("HOST", title=True), COST, *shown, Heading("FROM", word=True), *COUNTS,
-                          Heading("NOTES"), Heading("FIRST", word=True)),
-                [[number(host.rank), host.name or "", cost(host.cost), *modelled, host.source or NONE, *_counts(host),
-                  count(host.grades()[NOTE]), _first(host)] for host, modelled in zip(fleet.hosts, cells, strict=True)])
+def hosts(fleet: Fleet, most: int | None = None) -> View:
+    shown = _modelled(fleet.hosts, DISK_SECONDS, EXTRA, WORN)
+    return _view("hosts", (Heading("RANK"), Heading("HOST", title=True), COST, *shown, Heading("FROM", word=True), *COUNTS,
+                           Heading("NOTES"), Heading("FIRST", word=True)), fleet.hosts, most,
+                 lambda host: [number(host.rank), host.name or "", cost(host.cost), *_cells(host, shown), host.source or NONE,
+                               *map(count, host.grades().values()), _first(host)])
 
 
-def devices(fleet: Fleet) -> View:
+def devices(fleet: Fleet, most: int | None = None) -> View:
     rows = fleet.devices()
-    shown, cells = _modelled(rows, DISK_SECONDS, DISK_TIME, EXTRA, WORN)
-    return View("devices", (Heading("HOST", title=True), Heading("DEVICE", title=True), Heading("MODEL", word=True), COST,
-                            *shown, Heading("MODE", word=True), *COUNTS, Heading("FINDINGS", word=True)),
-                [[each.host, each.name or UNKNOWN, each.model or UNKNOWN, cost(each.cost), *modelled,
-                  ", ".join(each.modes) or NONE, *_counts(each), codes(each)]
-                 for each, modelled in zip(rows, cells, strict=True)])
+    shown = _modelled(rows, DISK_SECONDS, DISK_TIME, EXTRA, WORN)
+    return _view("devices", (Heading("HOST", title=True), Heading("DEVICE", title=True), Heading("MODEL", word=True), COST,
+                             *shown, Heading("MODE", word=True), *COUNTS, Heading("FINDINGS", word=True)), rows, most,
+                 lambda each: [each.host, each.name or UNKNOWN, each.model or UNKNOWN, cost(each.cost), *_cells(each, shown),
+                               ", ".join(each.modes) or NONE, *_counts(each), codes(each)])
 
 
-def models(fleet: Fleet) -> View:
+def models(fleet: Fleet, most: int | None = None) -> View:
     rows = fleet.models()
-    shown, cells = _modelled([each for each, _, _ in rows], DISK_SECONDS, EXTRA, WORN)
-    return View("models", (Heading("MODEL", title=True), Heading("DISKS"), Heading("HOSTS"), COST, *shown, *COUNTS),
-                [[each.name or UNKNOWN, number(disks), number(on), cost(each.cost), *modelled, *_counts(each)]
-                 for (each, disks, on), modelled in zip(rows, cells, strict=True)])
+    shown = _modelled([each for each, _, _ in rows], DISK_SECONDS, EXTRA, WORN)
+    return _view("models", (Heading("MODEL", title=True), Heading("DISKS"), Heading("HOSTS"), COST, *shown, *COUNTS), rows, most,
+                 lambda row: [row[0].name or UNKNOWN, number(row[1]), number(row[2]), cost(row[0].cost), *_cells(row[0], shown),
+                              *_counts(row[0])])
 
 
-def findings(fleet: Fleet) -> View:
-    return View("findings", (Heading("FINDING", title=True), Heading("GRADE", word=True), Heading("HOSTS"), Heading("TIMES"),
-                             Heading("FOR EXAMPLE", word=True)),
-                [[finding.code, grade_of(finding), number(len({host.name for host in on})), number(len(on)),
-                  f"{on[0].name}: {finding.device} {finding.text}"] for finding, on in fleet.findings()])
+def findings(fleet: Fleet, most: int | None = None) -> View:
+    return _view("findings", (Heading("FINDING", title=True), Heading("GRADE", word=True), Heading("HOSTS"), Heading("TIMES"),
+                              Heading("FOR EXAMPLE", word=True)), fleet.findings(), most,
+                 lambda row: [row[0].code, grade_of(row[0]), number(len({host.name for host in row[1]})), number(len(row[1])),
+                              f"{row[1][0].name}: {row[0].device} {row[0].text}"])
 
 
-VIEWS: dict[str, Callable[[Fleet], View]] = {"host": hosts, "device": devices, "model": models, "finding": findings}
+# Tables of a fleet, of no more than a number of rows.
+VIEWS: dict[str, Callable[..., View]] = {"host": hosts, "device": devices, "model": models, "finding": findings}
 
 
 def _budget(whole: Entry) -> str:
@@ -184,9 +198,11 @@ def text(fleet: Fleet, view: View) -> str:
     whole = total(fleet).replace(GROUP, "")
     if not view.rows:
         return whole
-    rows = [[heading.name for heading in view.headings], *([cell.replace(GROUP, "") for cell in row] for row in view.rows)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    left = [heading.word or heading.title for heading in view.headings]
-    lines = ("  ".join(f"{cell:<{width}}" if words else f"{cell:>{width}}"
-                       for cell, width, words in zip(row, widths, left, strict=True)).rstrip() for row in rows)
+    columns = []
+    for heading, cells in zip(view.headings, zip(*view.rows, strict=True), strict=True):
+        column = [heading.name, *(cell.replace(GROUP, "") for cell in cells)]
+        width = max(map(len, column))
+        place = str.ljust if heading.word or heading.title else str.rjust
+        columns.append([place(cell, width) for cell in column])
+    lines = ("  ".join(row).rstrip() for row in zip(*columns, strict=True))
     return "\n".join((*lines, "", whole))

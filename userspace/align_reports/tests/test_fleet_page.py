@@ -33,6 +33,15 @@ def test_its_verdict_is_bad_where_something_is_wrong(rendered):
     assert 'class="verdict bad"' in rendered({"b.json": plan(1)})
 
 
+def test_a_table_has_as_many_rows_as_a_browser_can_show_and_says_how_many_it_has_not(rendered, monkeypatch):
+    files = {f"host{number}.json": check([("partition-start", "sda1"), ("extent", "sdb1")], [("sda", "A"), ("sdb", "B")])
+             for number in range(5)}
+    monkeypatch.setattr(page, "MOST_ROWS", 5)
+    text = rendered(files)
+    assert text.count('data-heading="RANK">') == 5 and text.count('data-heading="DEVICE">') == 5
+    assert re.findall(r"<p>(\d+) more rows are left out; --json has all.</p>", text) == ["5"]
+
+
 @pytest.mark.parametrize("scheme, width", [("light", 380), ("dark", 1440)])
 def test_a_browser_lays_the_page_out_without_sideways_scrolling(rendered, tmp_path, scheme, width):
     files = {**random_fleet(2), f"{'long-name' * 12}.stats.json": stats({"d" * 90: ("sda", "pad", 1, 10**12)}, 0.5)}
