@@ -45,7 +45,7 @@ def _modelled(entry: Entry) -> dict[str, Any] | None:
     found = entry.modelled
     share = found.share if found.disks == 1 else None
     # of most devices: without touches
-    return None if found is NOTHING else {"disk_seconds_per_day": _rounded(found.disk_seconds, 3), "disks": found.disks,
+    return None if found == NOTHING else {"disk_seconds_per_day": _rounded(found.disk_seconds, 3), "disks": found.disks,
             "extra_bytes_per_day": None if found.extra is None else round(found.extra), "extra_bytes_at_most": found.at_most,
             "ssds": found.ssds, "confirmed_by_drives": found.confirmed,
             "not_known": found.unknown, "share_of_disk_time": _rounded(share, 6),
@@ -61,7 +61,7 @@ def _figures(entry: Entry) -> dict[str, Any]:
 
 def _host(host: Host) -> dict[str, Any]:
     return {"rank": host.rank, "host": host.name, "documents": host.documents, "touches_from": host.source,
-            **_figures(host), "disks": len(host.disks),
+            **_figures(host), "disks": host.disks,
             "writers": [{"comm": comm, "touches": touches}
                         for comm, touches in sorted(host.writers.items(), key=lambda row: (-row[1], row[0])) if touches],
             "devices": [{"device": each.name, "model": each.model, **_figures(each),
@@ -73,7 +73,7 @@ def _host(host: Host) -> dict[str, Any]:
 
 def document(fleet: Fleet) -> dict[str, Any]:
     """Return what --json prints."""
-    whole = fleet.total()
+    whole = fleet.total
     return {
         "format": FORMAT,
         "hosts": [_host(host) for host in fleet.hosts],
@@ -83,7 +83,7 @@ def document(fleet: Fleet) -> dict[str, Any]:
         "total": {"hosts": len(fleet.hosts), "hosts_wrong": sum(host.wrong for host in fleet.hosts),
                   "hosts_with_cost": sum(host.cost is not None for host in fleet.hosts),
                   "hosts_checked": sum(host.judged for host in fleet.hosts), **_figures(whole),
-                  "disks": sum(len(host.disks) for host in fleet.hosts)},
+                  "disks": sum(host.disks for host in fleet.hosts)},
         "unused": [{"file": visible(path), "reason": reason} for path, reason in sorted(fleet.unusable.items())]}
 
 

@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 from ..document import visible
 from .layout import Place, Unusable
 
+T = TypeVar("T")
 # The newest format of each document that is understood here. Of plan, 1 had the source's format under "format", and no
 # number, as no document had one then. Members came since without a new number: "interval" to stats, "model" and "unit" to
 # check, "seconds" and "extra_bytes" to plan; what an older document lacks is not known.
@@ -28,8 +29,7 @@ MOST_COUNT = (1 << 64) - 1
 DAY_S = 86400
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A finding of check, or a fault that stats reports. note: it is none, but worth a note."""
 
     code: str
@@ -38,8 +38,7 @@ class Finding:
     note: bool
 
 
-@dataclass(frozen=True)
-class Extra:
+class Extra(NamedTuple):
     """Bytes of whole blocks of a size that were touched, less the bytes written; at_most: an upper bound of these."""
 
     unit: int
@@ -47,8 +46,23 @@ class Extra:
     at_most: bool
 
 
-@dataclass(frozen=True)
-class Counted:
+class Unit(NamedTuple):
+    """The unit of a disk and what else check knows of the drive, None where it does not.
+
+    rpm: 0: it does not rotate; size: bytes; rated: bytes that an SSD is rated to be written in its life
+    """
+
+    rpm: Fraction | None
+    size: int | None
+    rated: int | None
+
+
+def per_day(number: int, seconds: Fraction) -> Fraction:
+    """Return how many there are in a day of the same kind, exact."""
+    return Fraction(number * DAY_S * seconds.denominator, seconds.numerator)
+
+
+class Counted(NamedTuple):
     """Touches that cost a read, counted in a time; seconds: None where that is not known.
 
     lower: the devices that the touches went to; modes: of its targets; extra: of each size of blocks, as far as known;
@@ -73,33 +87,24 @@ class Counted:
     @property
     def a_day(self) -> Fraction | None:
         """Return the touches in a day of the same kind, exact; None where the time is not known."""
-        return None if self.seconds is None else self.touches * DAY_S / self.seconds
+        return None if self.seconds is None else per_day(self.touches, self.seconds)
 
     def extra_of(self, unit: int) -> Extra | None:
         return next((each for each in self.extra if each.unit == unit), None)
-
-
-def a_day(parts: Iterable[Counted]) -> Fraction | None:
-    """Add the touches a day of those parts of which they are known; None if they are of none."""
-    known = [each for each in (part.a_day for part in parts) if each is not None]
-    return sum(known, Fraction(0)) if known else None
 
 
 @dataclass
 class Document:
     """What a file says.
 
-    disks: model of each disk, None if not known; rpm, units, rated: of each disk of which they are known; rpm 0: it does
-    not rotate; rated: bytes that an SSD is rated to be written in its life; below: names of the devices that a device lies on;
-    writers: touches by process, of a plan
+    disks: model of each disk, None if not known; units: what check says of the unit of a disk, for unit_of(); below: names of
+    the devices that a device lies on; writers: touches by process, of a plan
     """
 
     kind: str
     findings: list[Finding] = field(default_factory=list)
     disks: dict[str, str | None] = field(default_factory=dict)
-    rpm: dict[str, Fraction] = field(default_factory=dict)
-    units: dict[str, int] = field(default_factory=dict)
-    rated: dict[str, int] = field(default_factory=dict)
+    units: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     below: dict[str, list[str]] = field(default_factory=dict)
     counted: list[Counted] = field(default_factory=list)
     writers: Counter[str] = field(default_factory=Counter)
@@ -113,6 +118,9 @@ def _constant(word: str) -> NoReturn:
     raise ValueError(f"{word} is no number")
 
 
+DECODER = json.JSONDecoder(parse_constant=_constant)
+
+
 def parsed(data: bytes) -> list[Any]:
     """Take JSON apart: one document, or one on each line, as stats --interval prints them. Raises Unusable."""
     if not data.strip():
@@ -122,7 +130,7 @@ def parsed(data: bytes) -> list[Any]:
     except UnicodeDecodeError as error:
         _wrong(f"is not text, at byte {error.start}")
     try:
-        return [json.loads(text, parse_constant=_constant)]
+        return [DECODER.decode(text)]
     except json.JSONDecodeError as error:
         if error.msg != "Extra data":
             _wrong("ends in the middle" if error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
@@ -130,15 +138,15 @@ def parsed(data: bytes) -> list[Any]:
     except (ValueError, RecursionError) as error:
         _wrong("is nested too deep" if isinstance(error, RecursionError) else "has a number that is none, or too long")
     try:
-        return [json.loads(line, parse_constant=_constant) for line in text.splitlines() if line.strip()]
+        return [DECODER.decode(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError):
         _wrong("is not JSON, behind its first document")
 
 
-def _member(value: Any, key: str, kind: type | tuple[type, ...], what: str) -> Any:
-    """Return a member of an object that must have it in that type. Raises Unusable."""
-    found = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
+def _member(value: Any, key: str, kind: type, what: str) -> Any:
+    """Return a member of an object that must have it in that very type: true is no number. Raises Unusable."""
+    found = value.get(key) if type(value) is dict else None
+    if type(found) is not kind:
         _wrong(f"has no {key} of {what} as alignctl writes it")
     return found
 
@@ -187,15 +195,21 @@ def _known(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_COUNT else None
 
 
-def _of_unit(found: Document, name: str, unit: dict[str, Any]) -> None:
-    """Take what check knows of a disk: its rotation, its unit, and what it is rated for."""
-    rpm, size, rated = _inner(unit, "rotation", "rpm"), _known(unit.get("bytes")), _known(_inner(unit, "rated_writes", "bytes"))
-    if isinstance(rpm, int | float) and not isinstance(rpm, bool) and (rpm == 0 or 1 <= rpm <= MOST_COUNT):
-        found.rpm[name] = Fraction(str(rpm))
-    if size is not None:
-        found.units[name] = size
-    if rated:
-        found.rated[name] = rated
+def _rotation(unit: dict[str, Any]) -> Fraction | None:
+    rpm = _inner(unit, "rotation", "rpm")
+    good = isinstance(rpm, int | float) and not isinstance(rpm, bool) and (rpm == 0 or 1 <= rpm <= MOST_COUNT)
+    return Fraction(str(rpm)) if good else None
+
+
+def _last(figures: Iterable[T | None]) -> T | None:
+    known = [each for each in figures if each is not None]
+    return known[-1] if known else None
+
+
+def unit_of(said: list[dict[str, Any]]) -> Unit:
+    """Return what a document says of the unit of a disk; of a disk that it has several times, the last figures count."""
+    return Unit(_last(map(_rotation, said)), _last(_known(each.get("bytes")) for each in said),
+                _last(_known(_inner(each, "rated_writes", "bytes")) or None for each in said))
 
 
 def _check(document: dict[str, Any]) -> Document:
@@ -203,15 +217,15 @@ def _check(document: dict[str, Any]) -> Document:
     for device in _member(document, "devices", list, "the document"):
         name = _text(device, "name", "a device")
         below = _member(device, "lies_on", list, name)
-        if not all(isinstance(each, str) for each in below):
+        if below and not all(isinstance(each, str) for each in below):
             _wrong(f"has a lies_on of {name} that is no list of names")
-        found.below[name] = [visible(each) for each in below]
+        found.below[name] = [visible(each) for each in below] if below else []
         if not below:
             model = device.get("model")
             found.disks[name] = visible(model) if isinstance(model, str) else None
             unit = device.get("unit")
             if isinstance(unit, dict):
-                _of_unit(found, name, unit)
+                found.units.setdefault(name, []).append(unit)
     for finding in _member(document, "findings", list, "the document"):
         code = _text(finding, "finding", "a finding")
         found.findings.append(Finding(code, _text(finding, "device", code), _text(finding, "text", code),

@@ -17,7 +17,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..document import visible
 
@@ -32,8 +32,7 @@ class Unusable(Exception):
     """A file cannot be used; the text says why, and what to do."""
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A file, and what its name says: the host, the kind of document (or None), the device (or None)."""
 
     path: str
@@ -88,7 +87,7 @@ def content(path: str) -> bytes:
             raise Unusable("is not a regular file: save the document to one")
         if status.st_size > MOST_BYTES:
             raise Unusable(f"has {status.st_size} bytes, and no document more than {MOST_BYTES}: leave it out")
-        with open(path, "rb") as file:
-            return file.read(MOST_BYTES)
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
     except OSError as error:
         raise Unusable(f"{error.strerror}: give a file that this user can read") from None

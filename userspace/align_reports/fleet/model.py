@@ -11,17 +11,17 @@ fast a disk rotates, if at all, and the unit of an SSD.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
+from operator import add
+from typing import NamedTuple
 
-from .documents import DAY_S, Counted
+from .documents import DAY_S, Counted, Unit, per_day
 
 MINUTE_S = 60
 YEAR_DAYS = 365
 
 
-@dataclass(frozen=True)
-class Modelled:
+class Modelled(NamedTuple):
     """What one device or several cost a day; a sum is of those of which it is known.
 
     disk_seconds: time of the disks that rotate, None if it is known of none; disks: number of these
@@ -47,44 +47,48 @@ class Modelled:
         return None if self.disk_seconds is None else self.disk_seconds / DAY_S
 
 
-# One for all devices without touches, which are most.
+# Of all devices without touches, which are most.
 NOTHING = Modelled()
 
 
-def _plus(one: Fraction | None, other: Fraction | None) -> Fraction | None:
-    return one if other is None else other if one is None else one + other
-
-
-def _greatest(one: Fraction | None, other: Fraction | None) -> Fraction | None:
-    return one if other is None else other if one is None else max(one, other)
+def added(figures: Iterable[Fraction | None]) -> Fraction | None:
+    """Add those figures that are known, exactly; None if none is."""
+    # Those of one time have one denominator; sums over many have long ones, which are made of two halves of the figures last.
+    found: dict[int, int] = {}
+    for each in figures:
+        if each is not None:
+            found[each.denominator] = found.get(each.denominator, 0) + each.numerator
+    sums = [Fraction(above, below) for below, above in found.items()]
+    while len(sums) > 1:
+        sums = [*map(add, sums[::2], sums[1::2]), *sums[len(sums) & ~1:]]
+    return sums[0] if sums else None
 
 
 def together(parts: Iterable[Modelled]) -> Modelled:
     """Add what devices cost."""
-    whole = NOTHING
-    for part in parts:
-        if part is NOTHING:
-            continue
-        whole = Modelled(_plus(whole.disk_seconds, part.disk_seconds), whole.disks + part.disks,
-                         _plus(whole.extra, part.extra), whole.at_most or part.at_most, whole.ssds + part.ssds,
-                         whole.unknown + part.unknown, _greatest(whole.worn, part.worn),
-                         whole.confirmed + part.confirmed)
-    return whole
+    some = [part for part in parts if part != NOTHING]
+    if len(some) < 2:
+        return some[0] if some else NOTHING
+    return Modelled(added(part.disk_seconds for part in some), sum(part.disks for part in some),
+                    added(part.extra for part in some), any(part.at_most for part in some), sum(part.ssds for part in some),
+                    sum(part.unknown for part in some),
+                    max((part.worn for part in some if part.worn is not None), default=None),
+                    sum(part.confirmed for part in some))
 
 
-def of_device(counted: Iterable[Counted], rpm: Fraction | None, unit: int | None, rated: int | None = None) -> Modelled:
-    """Return what the touches of a device cost. rpm: 0: it does not rotate; None: not known"""
-    timed = [each for each in counted if each.seconds is not None]
+def of_device(counted: Iterable[Counted], unit: Unit) -> Modelled:
+    """Return what the touches of a device cost."""
+    timed = [each for each in counted if each.seconds]
     if not timed:
         return NOTHING
-    if rpm:
-        turns = sum((each.turns * DAY_S / each.seconds for each in timed if each.seconds), Fraction(0))
-        return Modelled(disk_seconds=turns * MINUTE_S / rpm, disks=1)
-    extra = [each.extra_of(unit) for each in timed] if rpm == 0 and unit else [None]
+    if unit.rpm:
+        turns = added(per_day(each.turns, each.seconds) for each in timed if each.seconds)
+        return Modelled(disk_seconds=turns and turns * MINUTE_S / unit.rpm, disks=1)
+    extra = [each.extra_of(unit.size) for each in timed] if unit.rpm == 0 and unit.size else [None]
     known = [each for each in extra if each is not None]
     if len(known) < len(extra):
         return Modelled(unknown=1)
-    a_day_of = (each.bytes * DAY_S / part.seconds for each, part in zip(known, timed, strict=True) if part.seconds)
-    day = sum(a_day_of, Fraction(0))
+    day = added(per_day(each.bytes, part.seconds) for each, part in zip(known, timed, strict=True) if part.seconds)
     return Modelled(extra=day, at_most=any(each.at_most for each in known), ssds=1,
-                    worn=day * YEAR_DAYS / rated if rated else None, confirmed=int(all(each.confirmed for each in timed)))
+                    worn=day * YEAR_DAYS / unit.rated if unit.rated and day is not None else None,
+                    confirmed=int(all(each.confirmed for each in timed)))

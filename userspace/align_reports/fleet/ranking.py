@@ -21,14 +21,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, TypeVar
 
-from .documents import Counted, Document, Finding, a_day, read
+from .documents import Counted, Document, Finding, Unit, read, unit_of
 from .layout import Place, Unusable, content, place
-from .model import NOTHING, Modelled, of_device, together
+from .model import NOTHING, Modelled, added, of_device, together
 
 T = TypeVar("T")
 # Grades, the gravest first, and the findings of each; what is in none, as of a newer check, is "other".
@@ -38,86 +39,103 @@ GRADES = {
 }
 OTHER, NOTE = "other", "note"
 ORDER = (*GRADES, OTHER, NOTE)
-# The grade of each finding that has one.
+# The grade of each finding that has one; the place of each grade in the order.
 GRADE = {code: grade for grade, codes in GRADES.items() for code in codes}
+SEVERITY = {grade: number for number, grade in enumerate(ORDER)}
 
 
 def grade_of(finding: Finding) -> str:
     return NOTE if finding.note else GRADE.get(finding.code, OTHER)
 
 
-NO_FINDINGS = dict.fromkeys(ORDER, 0)
+NO_FINDINGS = (0,) * len(ORDER)
 
 
-@dataclass
+def numbers_of(findings: Iterable[Finding]) -> tuple[int, ...]:
+    """Return the number of findings of each grade."""
+    found = [*NO_FINDINGS]
+    for each in findings:
+        found[SEVERITY[grade_of(each)]] += 1
+    return tuple(found)
+
+
+@dataclass(slots=True)
 class Entry:
     """A host, a device or a model, and what is known of it.
 
-    name: None where it is not known; findings: notes included; counted: touches, from one source;
-    modelled: what the touches cost in other units; judged: check has judged it, so that no finding means that there is none
+    name: None where it is not known; findings: of a host or a device, notes included; numbers: of the findings of each
+    grade; cost: touches a day, exact, and touches: their sum in all documents, from one source, None where not known;
+    modes: of the targets that counted; modelled: what the touches cost in other units; judged: check has judged it, so that
+    no finding means that there is none; disk: it is a disk of the host
     """
 
     name: str | None
     host: str = ""
     model: str | None = None
     findings: list[Finding] = field(default_factory=list)
-    counted: list[Counted] = field(default_factory=list)
+    numbers: tuple[int, ...] = NO_FINDINGS
+    cost: Fraction | None = None
+    touches: int | None = None
+    modes: tuple[str, ...] = ()
     modelled: Modelled = NOTHING
     judged: bool = False
-
-    @property
-    def cost(self) -> Fraction | None:
-        return a_day(self.counted)
-
-    @property
-    def touches(self) -> int | None:
-        """Return the sum of the touches in all documents; None if no document counts touches."""
-        return sum(part.touches for part in self.counted) if self.counted else None
-
-    @property
-    def modes(self) -> tuple[str, ...]:
-        return tuple(sorted({mode for part in self.counted for mode in part.modes}))
+    disk: bool = False
 
     def grades(self) -> dict[str, int | None]:
         """Return the number of findings of each grade, from the gravest to notes; None where it is not known."""
-        # a fleet has many without findings, and a Counter takes its time
-        found: dict[str, int] = Counter(map(grade_of, self.findings)) if self.findings else NO_FINDINGS
-        return {grade: found[grade] if self.judged or found[grade] else None for grade in ORDER}
+        return {grade: number if self.judged or number else None for grade, number in zip(ORDER, self.numbers, strict=True)}
 
     def faults(self) -> int:
-        return sum(not finding.note for finding in self.findings)
+        """Return the number of findings that are no notes."""
+        return sum(self.numbers[:-1])
 
     @property
     def wrong(self) -> bool:
         """Return whether there is something to do: a finding that is no note, or touches that cost a read."""
-        return bool(self.faults() or self.touches)
+        return bool(self.touches or self.faults())
+
+    def count(self, parts: list[Counted]) -> None:
+        """Take the figures of what was counted, which is not nothing."""
+        self.cost, self.touches = added(part.a_day for part in parts), sum(part.touches for part in parts)
+        self.modes = tuple(sorted({mode for part in parts for mode in part.modes}))
 
 
 def rank_key(entry: Entry) -> tuple[Any, ...]:
     """Return what the rank is formed from, as the module says; smaller is first."""
-    grades = entry.grades()
-    return (-(entry.cost or 0), *(-(grades[grade] or 0) for grade in ORDER if grade != NOTE), entry.name is None,
+    cost = entry.cost or 0
+    # whole numbers are compared sooner than fractions
+    return (-(cost.numerator // cost.denominator), -cost, *(-number for number in entry.numbers[:-1]), entry.name is None,
             entry.name or "", entry.host)
 
 
-@dataclass
+def whole(name: str | None, parts: Sequence[Entry], judged: bool) -> Entry:
+    """Return the figures that entries have together."""
+    counted = [each.touches for each in parts if each.touches is not None]
+    return Entry(name, numbers=tuple(map(sum, zip(NO_FINDINGS, *(each.numbers for each in parts)))),
+                 cost=added(each.cost for each in parts), touches=sum(counted) if counted else None,
+                 modelled=together(each.modelled for each in parts), judged=judged)
+
+
+@dataclass(slots=True)
 class Host(Entry):
-    """A host. rank: from 1; documents: kinds that it has; disks: {name: model}; rpm, units, rated: as in documents;
-    source: kind that counted the touches."""
+    """A host. rank: from 1; documents: kinds that it has; disks: number of them; source: kind that counted the touches.
+
+    devices: those with findings or counts of touches, ranked; others: of all others, the number of disks of each model
+    """
 
     rank: int = 0
     documents: list[str] = field(default_factory=list)
-    disks: dict[str, str | None] = field(default_factory=dict)
-    rpm: dict[str, Fraction] = field(default_factory=dict)
-    units: dict[str, int] = field(default_factory=dict)
-    rated: dict[str, int] = field(default_factory=dict)
+    disks: int = 0
     devices: list[Entry] = field(default_factory=list)
+    others: dict[str | None, int] = field(default_factory=dict)
     source: str | None = None
     writers: Counter[str] = field(default_factory=Counter)
 
 
 def bottoms(below: dict[str, list[str]], name: str) -> set[str]:
     """Find the disks that a device lies on; itself if it lies on nothing known."""
+    if not below.get(name):
+        return {name}
     found, seen, todo = set(), set(), [name]
     while todo:
         each = todo.pop()
@@ -145,65 +163,75 @@ def _choose(documents: list[Document]) -> tuple[str | None, list[Counted]]:
     kinds = {"stats": _longest(part for each in documents if each.kind == "stats" for part in each.counted),
              "plan": [part for each in documents if each.kind == "plan" for part in each.counted]}
     for kind, parts in kinds.items():
-        if a_day(parts) is not None:
+        if any(part.seconds for part in parts):
             return kind, parts
     return next(((kind, parts) for kind, parts in kinds.items() if parts), (None, []))
 
 
-def _devices(host: Host, below: dict[str, list[str]]) -> list[Entry]:
+def _agreed(said: Iterable[T | None]) -> T | None:
+    """Return what documents say; what they say differently is not known."""
+    known = {each for each in said if each is not None}
+    return known.pop() if len(known) == 1 else None
+
+
+def _unit(documents: list[Document], disk: str) -> Unit:
+    """Return what the documents say of the unit of a disk."""
+    said = [unit_of(each.units[disk]) for each in documents if disk in each.units]
+    return Unit(*map(_agreed, zip(*said, strict=True))) if said else Unit(None, None, None)
+
+
+def _divide(host: Host, documents: list[Document], disks: dict[str, str | None], counted: list[Counted]) -> None:
     """Divide findings and touches of a host among its disks; what is of several or of none stays with the device itself."""
-    entries: dict[str | None, Entry] = {}
-
-    def entry(name: str | None, lower: Iterable[str]) -> Entry:
-        disks = {disk for each in lower for disk in bottoms(below, each)}
-        where = disks.pop() if len(disks) == 1 else name
-        return entries.setdefault(where, Entry(where, host.name or "", host.disks.get(where or ""), judged=host.judged))
-
-    for disk in host.disks:
-        entry(disk, [disk])
-    for finding in host.findings:
-        entry(finding.device, [finding.device]).findings.append(finding)
-    for part in host.counted:
-        lower = part.lower or ((part.device,) if part.device else ())
-        entry(lower[0] if len(lower) == 1 else part.device, lower).counted.append(part)
-    for name, each in entries.items():
-        each.modelled = of_device(each.counted, host.rpm.get(name or ""), host.units.get(name or ""),
-                                  host.rated.get(name or ""))
-    return sorted(entries.values(), key=rank_key)
-
-
-def _agreed(documents: Iterable[dict[str, T]]) -> dict[str, T]:
-    """Return what documents say of each disk; what they say differently is not known."""
-    said: dict[str, set[T]] = defaultdict(set)
+    below: dict[str, list[str]] = {}
     for each in documents:
-        for name, value in each.items():
-            said[name].add(value)
-    return {name: values.pop() for name, values in said.items() if len(values) == 1}
+        for device, names in each.below.items():
+            below[device] = [*below.get(device, ()), *names]
+    # A fault of stats is of the align device, whose disk only the targets name.
+    for part in (part for each in documents for part in each.counted if part.device):
+        below.setdefault(str(part.device), list(part.lower))
+    found: dict[str | None, tuple[list[Finding], list[Counted]]] = defaultdict(lambda: ([], []))
+
+    def of(name: str | None, lower: tuple[str, ...]) -> str | None:
+        lowest: set[str] = set().union(*(bottoms(below, each) for each in lower))
+        return lowest.pop() if len(lowest) == 1 else name
+
+    for finding in host.findings:
+        found[of(finding.device, (finding.device,))][0].append(finding)
+    for part in counted:
+        lower = part.lower or ((part.device,) if part.device else ())
+        found[of(lower[0] if len(lower) == 1 else part.device, lower)][1].append(part)
+    for name, (findings, parts) in found.items():
+        entry = Entry(name, host.name or "", disks.get(name or ""), findings, numbers_of(findings), judged=host.judged,
+                      disk=name in disks)
+        if parts:
+            entry.count(parts)
+            entry.modelled = of_device(parts, _unit(documents, name or ""))
+        host.devices.append(entry)
+    host.devices.sort(key=rank_key)
+    # one disk may lie on another by what a second document says
+    for name in {of(disk, (disk,)) if below.get(disk) else disk for disk in disks} - found.keys():
+        model = disks.get(name or "")
+        host.others[model] = host.others.get(model, 0) + (name in disks)
 
 
-def host_of(name: str, documents: Iterable[Document]) -> Host:
+def host_of(name: str, documents: list[Document]) -> Host:
     """Make a host of its documents. Their order does not matter."""
     host = Host(name, name)
-    ordered = list(documents)
-    below: dict[str, list[str]] = {}
-    for each in ordered:
-        for device, names in each.below.items():
-            below[device] = sorted({*below.get(device, []), *names})
+    disks: dict[str, str | None] = {}
+    for each in documents:
         for disk, model in each.disks.items():
-            host.disks[disk] = max(host.disks.get(disk), model, key=lambda text: text or "")
+            disks[disk] = max(disks.get(disk), model, key=lambda text: text or "")
         host.writers.update(each.writers)
-    host.rpm = _agreed(each.rpm for each in ordered)
-    host.units = _agreed(each.units for each in ordered)
-    host.rated = _agreed(each.rated for each in ordered)
-    findings = {finding for each in ordered for finding in each.findings}
+    findings = {finding for each in documents for finding in each.findings}
     host.findings = sorted(findings, key=lambda f: (f.device, f.code, f.text, f.note))
-    host.documents = sorted({each.kind for each in ordered})
+    host.numbers = numbers_of(findings)
+    host.documents = sorted({each.kind for each in documents})
     host.judged = "check" in host.documents
-    host.source, host.counted = _choose(ordered)
-    # A fault of stats is of the align device, whose disk only the targets name.
-    for part in (part for each in ordered for part in each.counted if part.device):
-        below.setdefault(str(part.device), list(part.lower))
-    host.devices = _devices(host, below)
+    host.source, counted = _choose(documents)
+    if counted:
+        host.count(counted)
+    host.disks = len(disks)
+    _divide(host, documents, disks, counted)
     host.modelled = together(each.modelled for each in host.devices)
     return host
 
@@ -230,69 +258,73 @@ class Fleet:
 
     def models(self) -> list[tuple[Entry, int, int]]:
         """Return each model with all that is of its disks, and the number of disks and of hosts that have it, ranked."""
-        entries: dict[str | None, Entry] = {}
+        devices: dict[str | None, list[Entry]] = defaultdict(list)
         disks: Counter[str | None] = Counter()
-        hosts: dict[str | None, set[str]] = defaultdict(set)
+        hosts: Counter[str | None] = Counter()
+        judged: set[str | None] = set()
         for host in self.hosts:
             for device in host.devices:
-                entry = entries.setdefault(device.model, Entry(device.model))
-                entry.findings += device.findings
-                entry.counted += device.counted
-                entry.modelled = together([entry.modelled, device.modelled])
-                entry.judged |= device.judged
-                disks[device.model] += device.name in host.disks
-                hosts[device.model].add(device.host)
-        return [(each, disks[each.name], len(hosts[each.name])) for each in sorted(entries.values(), key=rank_key)]
+                devices[device.model].append(device)
+                disks[device.model] += device.disk
+            models = {*host.others, *(device.model for device in host.devices)}
+            disks.update(host.others)
+            hosts.update(models)
+            judged.update(models if host.judged else ())
+        entries = [whole(model, devices[model], model in judged) for model in hosts]
+        return [(each, disks[each.name], hosts[each.name]) for each in sorted(entries, key=rank_key)]
 
+    @cached_property
     def total(self) -> Entry:
         """Return what all hosts have together."""
-        return Entry(None, findings=[finding for host in self.hosts for finding in host.findings],
-                     counted=[part for host in self.hosts for part in host.counted],
-                     modelled=together(host.modelled for host in self.hosts), judged=any(host.judged for host in self.hosts))
+        return whole(None, self.hosts, any(host.judged for host in self.hosts))
 
 
-@dataclass
-class _Answer:
-    """A document of a host, and the files that have it, by digest of their content."""
-
-    documents: dict[bytes, Document] = field(default_factory=dict)
-    files: dict[bytes, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-
-def gather(paths: Iterable[str], unusable: dict[str, str], seen: Callable[[], None] = lambda: None) -> Fleet:
-    """Read the files and rank their hosts. unusable: gets a reason for each file that cannot be used.
-
-    A document counts once, in however many files it is. Two answers of one host to the same question contradict each
-    other, and neither is used. seen: is called before each file
-    """
-    hosts: dict[str, dict[tuple[str, str | None], _Answer]] = defaultdict(lambda: defaultdict(_Answer))
+def _same(paths: list[str], unusable: dict[str, str]) -> dict[bytes, list[str]]:
+    """Return the files that have a content, by its digest."""
+    found: dict[bytes, list[str]] = defaultdict(list)
     for path in paths:
-        seen()
-        where: Place = place(path)
         try:
-            data = content(path)
-            document = read(data, where)
+            found[hashlib.sha256(content(path)).digest()].append(path)
         except Unusable as error:
             unusable[path] = str(error)
+    return found
+
+
+def _host(name: str, places: list[Place], unusable: dict[str, str]) -> Host | None:
+    """Make a host of its documents; None: none can be used. unusable: gets a reason for each file that cannot be used.
+
+    A document counts once, in however many files it is. Two answers of one host to the same question contradict each
+    other, and neither is used.
+    """
+    answers: dict[tuple[str, str | None], dict[str, Document]] = defaultdict(dict)
+    for where in places:
+        try:
+            document = read(content(where.path), where)
+        except Unusable as error:
+            unusable[where.path] = str(error)
             continue
-        digest = hashlib.sha256(data).digest()
-        answer = hosts[where.host][document.kind, where.device]
-        answer.documents[digest] = document
-        answer.files[digest].append(path)
-    made = []
-    for name, answers in hosts.items():
-        used: list[Document] = []
-        for (kind, _), answer in answers.items():
-            if len(answer.documents) == 1:
-                used += answer.documents.values()
-                continue
-            for digest, mine in answer.files.items():
-                other = min(path for key, files in answer.files.items() if key != digest for path in files)
-                unusable.update(dict.fromkeys(
-                    mine, f"contradicts {other}, another document of {kind} of the host {name}: keep one of them"))
-        if used:
-            made.append(host_of(name, used))
-    ranked = sorted(made, key=rank_key)
+        answers[document.kind, where.device][where.path] = document
+    used: list[Document] = []
+    for (kind, _), found in answers.items():
+        same = _same([*found], unusable) if len(found) > 1 else {b"": [*found]}
+        if len(same) == 1:
+            [[path, *_]] = same.values()
+            used.append(found[path])
+        for digest, mine in same.items() if len(same) > 1 else ():
+            other = min(path for key, paths in same.items() if key != digest for path in paths)
+            unusable.update(dict.fromkeys(
+                mine, f"contradicts {other}, another document of {kind} of the host {name}: keep one of them"))
+    return host_of(name, used) if used else None
+
+
+def gather(paths: Iterable[str], unusable: dict[str, str]) -> Fleet:
+    """Read the files and rank their hosts. unusable: gets a reason for each file that cannot be used."""
+    groups: dict[str, list[Place]] = defaultdict(list)
+    for path in paths:
+        where = place(path)
+        groups[where.host].append(where)
+    hosts = [_host(name, places, unusable) for name, places in groups.items()]
+    ranked = sorted((host for host in hosts if host), key=rank_key)
     for rank, host in enumerate(ranked, 1):
         host.rank = rank
     return Fleet(ranked, unusable)

@@ -12,7 +12,8 @@ from typing import TypeVar
 
 from ..page import Heading
 from ..table import number, rate, size_name
-from .ranking import NOTE, ORDER, Entry, Fleet, Host, grade_of
+from .model import NOTHING
+from .ranking import NOTE, SEVERITY, Entry, Fleet, Host, grade_of
 
 T = TypeVar("T")
 # NONE is as in the tables of alignctl's own verbs. UNKNOWN is a figure that no document has, which is not 0.
@@ -105,8 +106,9 @@ MODELLED = {DISK_SECONDS: disk_seconds, DISK_TIME: disk_time, EXTRA: extra, WORN
 def _modelled(entries: Sequence[Entry], *headings: Heading) -> tuple[Heading, ...]:
     """Return those of the columns that have a figure."""
     figure = {EXTRA: attrgetter("extra"), WORN: attrgetter("worn")}
+    some = [each.modelled for each in entries if each.modelled != NOTHING]
     return tuple(heading for heading in headings if any(
-        figure.get(heading, attrgetter("disk_seconds"))(each.modelled) is not None for each in entries))
+        figure.get(heading, attrgetter("disk_seconds"))(each) is not None for each in some))
 
 
 def _cells(entry: Entry, shown: tuple[Heading, ...]) -> list[str]:
@@ -127,7 +129,7 @@ def _counts(entry: Entry) -> list[str]:
 
 def codes(entry: Entry) -> str:
     """Name the findings of an entry, each once, the gravest first."""
-    found = Counter((ORDER.index(grade_of(each)), each.code) for each in entry.findings if not each.note)
+    found = Counter((SEVERITY[grade_of(each)], each.code) for each in entry.findings if not each.note)
     return ", ".join(f"{code} ({times})" if times > 1 else code for (_, code), times in sorted(found.items())) or NONE
 
 
@@ -184,7 +186,7 @@ def _budget(whole: Entry) -> str:
 
 def total(fleet: Fleet) -> str:
     """Say in a line what all hosts have together."""
-    whole, hosts = fleet.total(), fleet.hosts
+    whole, hosts = fleet.total, fleet.hosts
     faults = number(whole.faults()) if whole.judged or whole.faults() else UNKNOWN
     return (f"hosts: {number(len(hosts))}, with findings or touches: {number(sum(host.wrong for host in hosts))}, "
             f"with a cost: {number(sum(host.cost is not None for host in hosts))}, "

@@ -287,6 +287,16 @@ def test_findings_and_touches_are_those_of_the_disk_below(fleet):
         [("A", 1, 5 * 1440), (None, 0, 2 * 1440), ("B", 1, None)]
 
 
+def test_a_disk_that_lies_on_another_by_a_second_document_is_that_disk(fleet):
+    second = check([], [("sdb", "B")])
+    second["devices"].append({**second["devices"][0], "name": "sda", "lies_on": ["sdb"]})
+    files = {"a/check.json": check([("extent", "sda")], [("sda", "A"), ("sdb", "B"), ("sdc", "C"), ("sdd", "C")]),
+             "a/check-more.json": second}
+    _, found, _ = fleet(files, "--json")
+    assert [row["device"] for row in found["hosts"][0]["devices"]] == ["sdb"]
+    assert [(row["model"], row["disks"], row["unit"]) for row in found["models"]] == [("B", 1, 1), ("C", 2, 0)]
+
+
 def test_a_device_that_is_gone_or_degraded_is_a_finding(fleet):
     document = stats({"x": ("sda1", "coalesce", 0, 0), "y": ("sdb1", "pad", 0, 0)}, 60)
     document["devices"][0]["derived"]["degraded"] = True
@@ -372,6 +382,21 @@ def test_an_independent_count_agrees_exactly(fleet, seed):
     assert sum(row["disks"] for row in found["models"]) == total["disks"]
     by_cost = [expected[name][0] or 0 for name in names(found)]
     assert by_cost == sorted(by_cost, reverse=True)
+
+
+def test_times_that_have_nothing_in_common_are_added_exactly(fleet):
+    """Of as many hosts as have sums of thousands of digits, each disk of its own rate."""
+    files, seconds, extra = {}, [], []
+    for number in range(400):
+        time = Fraction(10**6 + 7919 * number, 10**4)
+        disk = ("sda", "M", 4096, (5400, 7200, 0)[number % 3])
+        files[f"host{number}/check.json"] = check((), [disk])
+        files[f"host{number}/plan-sda.json"] = plan(number + 1, float(time))
+        (seconds if disk[3] else extra).append((number + 1) * 86400 / time * (Fraction(60, disk[3]) if disk[3] else 4096))
+    _, found, _ = fleet(files, "--json")
+    total = found["total"]["modelled"]
+    assert total["disk_seconds_per_day"] == float(round(sum(seconds), 3)) and total["extra_bytes_per_day"] == round(sum(extra))
+    assert found["models"][0]["modelled"] | {"share_of_disk_time": None} == total | {"share_of_disk_time": None}
 
 
 def test_thousands_of_hosts_are_all_answered_for(fleet):
