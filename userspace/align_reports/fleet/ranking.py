@@ -27,6 +27,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
+from .. import interrupt
 from .documents import Counted, Document, Finding, Unit, read, unit_of
 from .layout import Place, Unusable, content, place
 from .model import NOTHING, Modelled, added, of_device, together
@@ -318,13 +319,17 @@ def _host(name: str, places: list[Place], unusable: dict[str, str]) -> Host | No
 
 
 def gather(paths: Iterable[str], unusable: dict[str, str]) -> Fleet:
-    """Read the files and rank their hosts. unusable: gets a reason for each file that cannot be used."""
+    """Read the files and rank their hosts. unusable: gets a reason for each file that cannot be used.
+
+    A signal raises Interrupted.
+    """
     groups: dict[str, list[Place]] = defaultdict(list)
     for path in paths:
         where = place(path)
         groups[where.host].append(where)
-    hosts = [_host(name, places, unusable) for name, places in groups.items()]
-    ranked = sorted((host for host in hosts if host), key=rank_key)
+    with interrupt.allowed():
+        hosts = [_host(name, places, unusable) for name, places in groups.items()]
+        ranked = sorted((host for host in hosts if host), key=rank_key)
     for rank, host in enumerate(ranked, 1):
         host.rank = rank
     return Fleet(ranked, unusable)

@@ -10,10 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
+from fleet_samples import check, save
 from verify_samples import made_up_verification
 
 import align_reports
 from align_reports import interrupt
+from align_reports.fleet import command as fleet, documents
 from align_reports.verify.machine import Here
 from lab.pace import Limit, patience
 
@@ -136,6 +138,15 @@ def test_one_that_comes_where_it_may_end_nothing_waits(caught, number):
     assert raised.value.status == 128 + number
     with interrupt.allowed():
         pass
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_it_ends_fleet_while_documents_are_read(caught, monkeypatch, tmp_path, capsys, number):
+    folder = save(tmp_path, {f"{name}.check.json": check() for name in "abc"})
+    monkeypatch.setattr(documents, "_check", lambda _document: os.kill(os.getpid(), number))
+    assert fleet.main([str(folder)]) == 128 + number
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("alignctl fleet: interrupted")
 
 
 def test_where_nothing_is_left_to_clean_up_it_ends_the_program():
