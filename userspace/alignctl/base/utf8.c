@@ -38,6 +38,16 @@ static bool follows(unsigned char first, size_t place, unsigned char byte)
 	return byte >= low && byte <= high;
 }
 
+size_t utf8_letter(const char *text)
+{
+	unsigned char first = (unsigned char)*text;
+	size_t length = length_of(first), have = 1;
+
+	while (have < length && follows(first, have, (unsigned char)text[have]))
+		have++;
+	return have == length ? length : 0;
+}
+
 char *utf8_mend(const char *text)
 {
 	/* a byte becomes four at most */
@@ -45,18 +55,14 @@ char *utf8_mend(const char *text)
 	char *to = mended;
 
 	while (*text) {
-		unsigned char first = (unsigned char)*text;
-		size_t length = length_of(first), have = 1;
+		size_t length = utf8_letter(text);
 
-		while (have < length &&
-		       follows(first, have, (unsigned char)text[have]))
-			have++;
-		if (have == length) {
+		if (length) {
 			memcpy(to, text, length);
 			to += length;
 			text += length;
 		} else {
-			to += sprintf(to, "\\x%02x", first);
+			to += sprintf(to, "\\x%02x", (unsigned char)*text);
 			text++;
 		}
 	}
