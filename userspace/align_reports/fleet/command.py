@@ -34,6 +34,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--by", choices=table.VIEWS)
     parser.add_argument("--html", type=Path)
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--reader")
     return parser.parse_intermixed_args(argv)
 
 
@@ -98,12 +99,12 @@ def only(fleet: Fleet, name: str) -> Fleet | None:
     return None
 
 
-def read(operands: list[str]) -> Fleet:
-    """Read all documents; report the files that cannot be used."""
+def read(operands: list[str], reader: str | None) -> Fleet:
+    """Read all documents, by that reader if there is one; report the files that cannot be used."""
     # Documents have no cycles, and their many small objects make the collector slow.
     gc.disable()
     paths, unusable = layout.files(operands)
-    fleet = ranking.gather(paths, unusable)
+    fleet = ranking.gather(paths, unusable, reader)
     for path, reason in sorted(unusable.items()):
         print(f"alignctl fleet: {visible(path)}: {visible(reason)}", file=sys.stderr)
     return fleet
@@ -114,7 +115,7 @@ def main(argv: list[str]) -> int:
     if refused("fleet", given.html, given.files):
         return USAGE
     made: list[Fleet] = []
-    _, status = attempt("fleet", lambda: made.append(read(given.files)))
+    _, status = attempt("fleet", lambda: made.append(read(given.files, given.reader)))
     interrupt.release()
     if status or not made:
         return status

@@ -26,6 +26,13 @@ AGAIN = "make it again"
 # Of a report of stats, as findings: the words of its member, or of the targets' member.
 GONE, DEGRADED = "gone", "degraded"
 MOST_COUNT = (1 << 64) - 1
+# The members of which anything is read here, wherever in a document they are.
+MEMBERS = (
+    "as_is", "by_process", "bytes", "comm", "confirmed", "counters", "degraded", "derived", "device", "device_gone", "devices",
+    "drives", "extra_bytes", "finding", "findings", "format", "interval", "interval_s", "lies_on", "mode", "model", "modes",
+    "name", "note", "physical_block_size", "rated_writes", "rmw_drive", "rmw_host", "rotation", "rpm", "seconds",
+    "sent_block_bytes", "source", "source_format", "targets", "text", "touches", "touches_expected", "unit", "what_if",
+    "write_bytes", "write_zeroes_misaligned", "writes_misaligned")
 DAY_S = 86400
 
 

@@ -19,18 +19,20 @@ the same writes.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
 from .. import interrupt
-from .documents import Counted, Document, Finding, Unit, read, unit_of
+from .documents import MEMBERS, Counted, Document, Finding, Unit, read, unit_of
 from .layout import Place, Unusable, content, place
 from .model import NOTHING, Modelled, added, of_device, together
+from .reader import lines
 
 T = TypeVar("T")
 # Grades, the gravest first, and the findings of each; what is in none, as of a newer check, is "other".
@@ -280,6 +282,15 @@ class Fleet:
         return whole(None, self.hosts, any(host.judged for host in self.hosts))
 
 
+def _document(where: Place, line: bytes) -> Document:
+    """Read the document of a file, of which `line` is what the reader has left. Raises Unusable."""
+    if not line.isspace():
+        # the whole document says best why it is no use
+        with contextlib.suppress(Unusable):
+            return read(line, where)
+    return read(content(where.path), where)
+
+
 def _same(paths: list[str], unusable: dict[str, str]) -> dict[bytes, list[str]]:
     """Return the files that have a content, by its digest."""
     found: dict[bytes, list[str]] = defaultdict(list)
@@ -291,16 +302,17 @@ def _same(paths: list[str], unusable: dict[str, str]) -> dict[bytes, list[str]]:
     return found
 
 
-def _host(name: str, places: list[Place], unusable: dict[str, str]) -> Host | None:
+def _host(name: str, places: list[Place], documents: Iterator[bytes], unusable: dict[str, str]) -> Host | None:
     """Make a host of its documents; None: none can be used. unusable: gets a reason for each file that cannot be used.
 
     A document counts once, in however many files it is. Two answers of one host to the same question contradict each
-    other, and neither is used.
+    other, and neither is used. documents: lines of the reader, of which this takes one for each place
     """
     answers: dict[tuple[str, str | None], dict[str, Document]] = defaultdict(dict)
     for where in places:
+        line = next(documents)
         try:
-            document = read(content(where.path), where)
+            document = _document(where, line)
         except Unusable as error:
             unusable[where.path] = str(error)
             continue
@@ -318,17 +330,18 @@ def _host(name: str, places: list[Place], unusable: dict[str, str]) -> Host | No
     return host_of(name, used) if used else None
 
 
-def gather(paths: Iterable[str], unusable: dict[str, str]) -> Fleet:
+def gather(paths: Iterable[str], unusable: dict[str, str], reader: str | None = None) -> Fleet:
     """Read the files and rank their hosts. unusable: gets a reason for each file that cannot be used.
 
-    A signal raises Interrupted.
+    reader: process that reads ahead, as for lines(). A signal raises Interrupted.
     """
     groups: dict[str, list[Place]] = defaultdict(list)
     for path in paths:
         where = place(path)
         groups[where.host].append(where)
-    with interrupt.allowed():
-        hosts = [_host(name, places, unusable) for name, places in groups.items()]
+    in_order = [where.path for places in groups.values() for where in places]
+    with interrupt.allowed(), contextlib.closing(lines(reader, MEMBERS, in_order)) as documents:
+        hosts = [_host(name, places, documents, unusable) for name, places in groups.items()]
         ranked = sorted((host for host in hosts if host), key=rank_key)
     for rank, host in enumerate(ranked, 1):
         host.rank = rank

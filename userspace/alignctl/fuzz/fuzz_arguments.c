@@ -16,6 +16,7 @@
 #include "device/module.h"
 #include "device/online.h"
 #include "device/resize.h"
+#include "fleet/reader.h"
 #include "forecast/part.h"
 #include "fuzz.h"
 #include "top/counting.h"
@@ -112,6 +113,15 @@ int __wrap_execvp(const char *file, char *const argv[])
 	FUZZ_CHECK(i > 3);
 	errno = ENOENT;
 	return -1;
+}
+
+bool __wrap_reader_start(struct reader *reader);
+
+/* Start no process: fuzz_members.c. */
+bool __wrap_reader_start(struct reader *reader)
+{
+	*reader = (struct reader) { .requests = 3, .answers = 4, .process = 5 };
+	return true;
 }
 
 int __wrap_stat(const char *path, struct stat *found);

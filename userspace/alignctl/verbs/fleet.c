@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * alignctl fleet: the documents of many hosts in one ranked list. The arguments
- * are parsed and checked here, as every verb's; reading, ranking and page are
- * Python's, in userspace/align_reports.
+ * are parsed and checked here, as every verb's; ranking and page are Python's,
+ * in userspace/align_reports. A process that stays C reads the documents for
+ * it, and leaves of them what Python asks for.
  */
 #include <limits.h>
 #include <stdio.h>
 
+#include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/message.h"
+#include "fleet/reader.h"
 #include "verbs/reports.h"
 #include "verbs/verbs.h"
 
@@ -54,7 +58,10 @@ static int take(size_t row, const char *argument, void *context)
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
+	CLEANUP_FREE char *started = NULL;
 	struct fleet_options options = { 0 };
+	char *more[] = { "--reader", NULL, NULL };
+	struct reader reader;
 	int first, result;
 
 	result = options_parse(verb, argc, argv, take, &options, &first);
@@ -65,7 +72,12 @@ static int run(const struct verb *verb, int argc, char **argv)
 			       "does not apply to --json, which has all; leave it out");
 		return ALIGNCTL_USAGE;
 	}
-	return reports_become("fleet", argc, argv, NULL);
+	/* without one, Python reads all by itself */
+	if (reader_start(&reader))
+		more[1] = started = message_format("%d,%d,%d", reader.requests,
+						   reader.answers,
+						   (int)reader.process);
+	return reports_become("fleet", argc, argv, started ? more : NULL);
 }
 
 static void more_help(void)
