@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """A pytest plugin that reports the workers' minutes at the end of a run of all tests, of tests in guests by kernel, of all
-others by file. The seconds of each test go to out/spent.tsv, the costliest first."""
+others by file, and the processor's minutes among them: of the worker and of what it has started and seen end. So a guest
+or a server counts for the test in which it ended. The seconds of each test go to out/spent.tsv, the costliest first."""
 
 import collections
 import os
 import re
+import resource
 
 import pytest
 
@@ -24,30 +26,66 @@ def part(nodeid):
     return f"{path.rpartition('/')[0]}, {guest[1]}" if guest else path
 
 
+class _Processor:
+    """Takes the processor time of this worker, and of what it has started and seen end, since the last time."""
+
+    def __init__(self):
+        self._until = self._all()
+
+    @staticmethod
+    def _all():
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        return sum(one.ru_utime + one.ru_stime for one in used)
+
+    def take(self):
+        """Return the seconds."""
+        until, self._until = self._until, self._all()
+        return self._until - until
+
+
+_processor = _Processor()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    """Leave a phase's processor time in its report, which carries it from the worker to the session."""
+    made = yield
+    made.get_result().processor = _processor.take()
+
+
 def lines(spent):
-    """Return the table's lines, for (nodeid, seconds) of each phase of each test; none for a short run."""
+    """Return the table's lines, for (nodeid, seconds, seconds of the processor) of each phase; none for a short run."""
     seconds = collections.Counter()
+    processor = collections.Counter()
     tests = collections.defaultdict(set)
-    for nodeid, duration in spent:
+    for nodeid, duration, used in spent:
         seconds[part(nodeid)] += duration
+        processor[part(nodeid)] += used
         tests[part(nodeid)].add(nodeid)
     if seconds.total() < 60 * LEAST_MINUTES:
         return []
-    rows = [(name, took / 60, len(tests[name])) for name, took in seconds.most_common()]
-    long = [row for row in rows if row[1] >= SHORT_MINUTES]
+    rows = [(took / 60, processor[name] / 60, len(tests[name]), name) for name, took in seconds.most_common()]
+    long = [row for row in rows if row[0] >= SHORT_MINUTES]
+
+    def in_one(rows, name):
+        return *(sum(row[at] for row in rows) for at in range(3)), name
+
     short = rows[len(long):]
     if short:
-        long.append((f"{len(short)} others", sum(row[1] for row in short), sum(row[2] for row in short)))
-    long.append(("all", seconds.total() / 60, sum(row[2] for row in rows)))
-    return ["minutes  tests", *(f"{took:7.1f} {count:6}  {name}" for name, took, count in long)]
+        long.append(in_one(short, f"{len(short)} others"))
+    long.append(in_one(rows, "all"))
+    return ["minutes  processor  tests",
+            *(f"{took:7.1f} {used:10.1f} {count:6}  {name}" for took, used, count, name in long)]
 
 
 def costliest(spent):
-    """Return lines "seconds<tab>test", the costliest test first, for (nodeid, seconds) of each phase of each test."""
+    """Return lines "seconds<tab>seconds of the processor<tab>test", the costliest test first, for what lines() takes."""
     seconds = collections.Counter()
-    for nodeid, duration in spent:
+    processor = collections.Counter()
+    for nodeid, duration, used in spent:
         seconds[nodeid] += duration
-    return [f"{took:.2f}\t{nodeid}" for nodeid, took in seconds.most_common()]
+        processor[nodeid] += used
+    return [f"{took:.2f}\t{processor[nodeid]:.2f}\t{nodeid}" for nodeid, took in seconds.most_common()]
 
 
 @pytest.hookimpl(trylast=True)
@@ -55,7 +93,8 @@ def pytest_terminal_summary(terminalreporter):
     if "DMALIGN_BATCH" in os.environ:
         return
     reports = [report for reports in terminalreporter.stats.values() for report in reports if hasattr(report, "duration")]
-    spent = [(report.nodeid, report.duration) for report in reports]
+    # A report that another plugin made has no processor time of its own.
+    spent = [(report.nodeid, report.duration, getattr(report, "processor", 0)) for report in reports]
     told = lines(spent)
     if told:
         FILE.parent.mkdir(parents=True, exist_ok=True)
