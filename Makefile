@@ -53,7 +53,10 @@ setup:  ## what demo and tests want: packages, virtual environment, kernels; as 
 quoted = '$(subst ','\'',$(1))'
 
 # What a target wants of scripts/setup, and then the builds.
-prepare = @scripts/setup $(1) && $(MAKE) --no-print-directory $(2)
+prepare = @scripts/setup $(1) && $(submake) $(2)
+
+# For lines that have more in them: make -n runs each line that says MAKE itself.
+submake = $(MAKE) --no-print-directory
 
 # Most guests have one processor and wait for their drives much of the time: five workers fill two processors.
 JOBS ?= 5
@@ -99,14 +102,14 @@ SIM_SECONDS ?= 60
 
 sim:  ## the engine itself in simulated worlds, behind the last seed of these sources [SIM_SECONDS=60] [SIM_SEED=N]
 	@scripts/setup venv
-	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
+	@$(submake) -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
 	@$(PYTHON) -m lab.proof.lives $(OUT)/bin/sim --seconds $(SIM_SECONDS) $(if $(SIM_SEED),--seed $(SIM_SEED))
 
 SIM_EXHAUSTIVE ?= 3 4-few
 
 sim-exhaustive:  ## all orders of small sets of operations there, what is left of these sources [SIM_EXHAUSTIVE="3 4-few"]
 	@scripts/setup venv
-	@$(MAKE) --no-print-directory -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
+	@$(submake) -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
 	@$(PYTHON) -m lab.proof.orders $(OUT)/bin/sim --sets "$(SIM_EXHAUSTIVE)"
 
 sim-mutants:  ## mutants of the engine by rules, which lives there must kill; an hour [MUTANTS_ARGS="--jobs 2 --update"]
@@ -161,7 +164,7 @@ bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures 
 # What probe tells of each profile, too: block-size in so many RUNS with noise.
 bench-drive:  ## the drive's profiles against publications, out/bench-drive.html, and probe against the profiles [DOCUMENTS=1] [RUNS=100]
 	$(call prepare,packages venv,programs)
-	@status=0; $(MAKE) --no-print-directory -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
+	@status=0; $(submake) -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
 		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) || status=$$?; \
 		$(if $(DOCUMENTS),$(PYTHON) -m lab.drive.probed || status=$$?;) \
 		$(PYTHON) -m lab.drive.probe_truth $(if $(DOCUMENTS),--document) || status=$$?; \
@@ -194,7 +197,7 @@ STUDY ?= $(OUT)/traces/$(firstword $(TRACES))
 
 study:  ## what physical blocks of 4 to 256 KiB cost each volume of a set in Parquet, as a page [STUDY=FOLDER] [STUDY_ARGS="--scheduler ADDRESS -- --touches-only"]
 	$(call prepare,venv,programs)
-	[ -e $(STUDY) ] || $(MAKE) traces
+	[ -e $(STUDY) ] || $(submake) traces
 	PATH="$$(scripts/python --where)/bin:$$PATH" $(PYTHON) userspace/align_reports/plan_cluster.py $(STUDY)/volume=*/part.parquet \
 		--alignctl $(OUT)/bin/alignctl --output $(OUT)/study.part --html $(OUT)/study.html $(STUDY_ARGS)
 	@echo "the page is $(OUT)/study.html"
