@@ -16,7 +16,7 @@ ifdef KERNELS
 export DM_ALIGN_KERNELS := $(KERNELS)
 endif
 
-# These boot guests of one series, whatever the tests run on.
+# These boot guests of one series, regardless of KERNELS.
 usual = $(shell sed -n 's/^USUAL = "\(.*\)"$$/\1/p' scripts/lab/linux/kernels.py)
 demo dashboard fleet-dashboard: export DM_ALIGN_KERNELS := $(usual)
 bench: export DM_ALIGN_KERNELS := $(or $(KERNELS),$(usual))
@@ -36,7 +36,7 @@ programs:  ## alignctl and the emulated drive, in out/bin/
 		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) all || exit 1; \
 	done
 
-# A compiler is passed on only if somebody named one: make's own default is no choice.
+# A compiler is passed on only if one was named: make's own default is no choice.
 compiler := $(if $(filter command environment,$(firstword $(origin CC))),CC=$(CC)) $(if $(LLVM),LLVM=$(LLVM))
 
 modules:  ## kmod/dm-align.ko [KVER=<release or series>] [CC=<compiler>] [LAYERS=report|pad]

@@ -41,7 +41,7 @@
 #define ROUNDS		20
 #define SLEEPERS	8
 
-/* Wait until a condition holds, but not for ever; return whether it does. */
+/* Wait until a condition holds, but not for ever. Return: the condition. */
 #define eventually(condition) \
 	({ \
 		int _left = 10 * HZ; \

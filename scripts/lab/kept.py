@@ -13,7 +13,7 @@ import time
 
 from .paths import CACHE, locked, whole
 
-# Entries that nobody has used for so long are removed.
+# Entries that have not been used for so long are removed.
 DAYS = 14
 
 

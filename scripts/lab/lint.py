@@ -13,6 +13,7 @@ without findings, and check only the others.
 
 import concurrent.futures
 import configparser
+import io
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import time
+import tokenize
 
 from . import paths
 from .kept import digest
@@ -44,9 +46,15 @@ NO_VERB = {"A", "All", "An", "Are", "Can", "Does", "Each", "Has", "Have", "How",
            "Them", "Those", "What", "Where", "Whether", "Which", "Who", "Why", "Will"}
 
 
-# Words of the kernel code's comments that stand in place of a noun.
-NO_NOUN = re.compile(r"\b(?:any|every|no|some)body\b|\bwho(?:m|so)?ever\b|\bwhatever\b", re.I)
-C_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*\*/")
+# Comment lines below one another, or another line.
+SCRIPT_TEXT = re.compile(r"(?:^[ \t]*#.*\n?)+|^.+$", re.M)
+DOCUMENTS = {".rst", ".md"}
+# FSTRING_MIDDLE is new in Python 3.12.
+PYTHON_TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+# Words that stand in place of a noun, and an elliptic verb of "it".
+NO_NOUN = re.compile(r"\b(?:any|every|no|some)body\b|\bwho(?:m|so)?ever\b|\bwhatever\b|\bwhom\b|"
+                     r"(?<!what )\bit does(?: not)?(?=\s*(?:[.,;:)'\"]|\\n|\Z))", re.I)
+C_TEXT = re.compile(r"/\*(?P<comment>(?:[^*]|\*(?!/))*)\*/|\"(?P<message>(?:[^\"\\\n]|\\.)*)\"|'(?:[^'\\\n]|\\.)+'", re.S)
 
 # Branches whose commits are not looked at any more: the first one that exists.
 UPSTREAM = ("@{upstream}", "origin/HEAD", "origin/main", "main")
@@ -94,8 +102,12 @@ def sources(folder):
     return dict(sorted(found.items()))
 
 
+def is_python(path, interpreter):
+    return path.suffix == ".py" or interpreter.startswith("python")
+
+
 def python_files(folder):
-    return [path for path, interpreter in sources(folder).items() if path.suffix == ".py" or interpreter.startswith("python")]
+    return [path for path, interpreter in sources(folder).items() if is_python(path, interpreter)]
 
 
 def shell_files(folder):
@@ -153,16 +165,37 @@ def kernel_doc(folder):
     return done.stderr.splitlines()
 
 
-def comments(folder):
-    """The programs: rows of kernel-doc without a noun, and comments of functions that do not begin with a verb.
+def texts(path, interpreter):
+    """Yield (number of the first line, text) for each comment and message of a source file, as `sources` has found it.
 
-    The kernel code: comments with a word in place of a noun.
+    A message is a string of several words. Scripts and Makefiles are yielded as a whole, documents not at all.
+    """
+    text = path.read_text(errors="replace")
+    if path.suffix in (".c", ".h"):
+        for found in C_TEXT.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            if found["comment"]:
+                yield line, re.sub(r"^[ \t]*\*", "", found["comment"], flags=re.M)
+            elif " " in (found["message"] or ""):
+                yield line, found["message"]
+    elif is_python(path, interpreter):
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type in PYTHON_TEXT and " " in token.string:
+                yield token.start[0], token.string.strip("\"'")
+    elif path.suffix not in DOCUMENTS:
+        for found in SCRIPT_TEXT.finditer(text):
+            yield text.count("\n", 0, found.start()) + 1, re.sub(r"^[ \t]*#", "", found[0], flags=re.M)
+
+
+def comments(folder):
+    """Comments and messages with a word in place of a noun.
+
+    In the programs: rows of kernel-doc without a noun, and comments of functions that do not begin with a verb.
     """
     findings = []
-    for path in kernel_files(folder):
-        text = path.read_text()
-        findings += [f"{path}:{text.count(chr(10), 0, comment.start() + word.start()) + 1}: {word[0]!r} in place of a noun"
-                     for comment in C_COMMENT.finditer(text) for word in NO_NOUN.finditer(comment[0])]
+    for path, interpreter in sources(folder).items():
+        findings += [f"{path}:{line + text.count(chr(10), 0, word.start())}: {word[0]!r} in place of a noun"
+                     for line, text in texts(path, interpreter) for word in NO_NOUN.finditer(text)]
     for path in sources(folder / "userspace"):
         inside = path.relative_to(folder)
         if path.suffix not in (".c", ".h") or "tests" in inside.parts:

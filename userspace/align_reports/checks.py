@@ -37,7 +37,7 @@ def check_below(run: Run) -> Iterator[str]:
 
 # The assumption behind the expected figures of a buffered run, and the remedy where it does not hold.
 CACHE_ASSUMED = ("; this assumes that the page cache writes no block before it is told to, but after 30 seconds or "
-                 "when memory is short it does: try a smaller --count")
+                 "when memory is short it writes them: try a smaller --count")
 
 
 def check_unchanged(run: Run) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The documents of --json as text: UTF-8 whatever the bytes of a name, as alignctl's own verbs write them."""
+"""The documents of --json as text: UTF-8 for names of any bytes, as alignctl's own verbs write them."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_a_live_device_without_a_write_cache_is_told_both_ways_to_coalesce(rig):
 
 
 def test_detach_waits_a_moment_for_a_program_that_only_looks(rig):
-    """As udev does when somebody has written; one that stays is said to have the device open."""
+    """As udev does after a write; one that stays is said to have the device open."""
     with rig.brd() as ram:
         with attached(ram) as device:
             with Disk(device.path):

@@ -203,7 +203,7 @@ def functions_of_a_read(path):
 
 @pytest.mark.check_all("the age itself; here what it costs")
 def test_the_age_costs_the_same_however_much_is_held(rig, tracefs):
-    """Anybody may read the file, as often as he likes, and each read takes locks of the target."""
+    """Every user may read the file, without limit, and each read takes locks of the target."""
     rig.load_module()
     blocks = 1000
     with memory_disk() as disk, holding(disk.path, physical_block_size=4096, alignment_offset=0) as device, \

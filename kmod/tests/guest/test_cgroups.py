@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is held goes down on no cgroup's account: nobody's fsync waits in the queue of a cgroup that is throttled."""
+"""What is held goes down on no cgroup's account: no fsync waits in the queue of a cgroup that is throttled."""
 
 import subprocess
 import sys

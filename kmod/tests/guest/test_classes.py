@@ -198,7 +198,7 @@ def test_a_partition_at_sector_63_of_a_drive_that_claims_512(rig, mode):
 
 
 def test_a_drive_whose_blocks_have_no_inside_needs_nothing(rig):
-    """P = L: no write has a touch, whatever the mode."""
+    """P = L: no write has a touch, in any mode."""
     drive = rig.drive("claims512")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         assert device.attribute("target0_physical_block_size") == "512"

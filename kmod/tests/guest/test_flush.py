@@ -152,7 +152,7 @@ def test_nothing_is_held_while_root_says_that_there_is_no_cache(rig):
         assert device.counter("touches_held") == 1
         flag.write_text("write back")
         upper.write(161, pattern(3, 161, 1))
-        assert device.counter("touches_held") == 1, "held for somebody who may have asked while there was no cache"
+        assert device.counter("touches_held") == 1, "held though a user may have asked while there was no cache"
 
 
 @pytest.mark.each_kernel
@@ -184,7 +184,7 @@ def test_a_layer_made_while_root_says_that_there_is_no_cache_loses_no_fsync(rig,
             with Disk(drive.path) as lower:
                 check(1, pattern(1, 1, 1), lower.read(1, 1), "acknowledged by fsync")
             assert device.attribute("target0_holding") == "0"
-        # Nobody has it open, so that who opens it from now on sees the cache.
+        # The device is not open, so that its next user sees the cache.
         device.set_mode("coalesce")
         assert device.attribute("target0_holding") == "1"
         held = device.counter("touches_held")
@@ -264,7 +264,7 @@ def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(ri
                 device.reload(f"0 {length} align {drive.path} 0 4 mode coalesce hold_ms {LONG}")
                 for name, data in files.items():
                     synced(folder, name, data)
-                (folder / "unsynced").write_bytes(b"nobody waits for it")
+                (folder / "unsynced").write_bytes(b"no flush waits for it")
                 attributes = Path("/sys/block", device.block, "align")
                 assert int((attributes / "touches_held").read_text()) > 0, "no touch was held: the test proves nothing"
                 drive.cut_power()

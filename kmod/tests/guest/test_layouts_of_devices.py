@@ -45,7 +45,7 @@ def test_an_array_of_md_has_its_data_at_a_unit(rig):
             other = layouts(disk, "--physical", unit)["md"]
             assert other["give"] == layout["give"]
             found = findings(disk, "--physical", unit)
-            # md-logical: which kernels assemble it, whatever the layout
+            # md-logical: which kernels assemble it, with any layout
             assert {name for device, name in found if device == block_name(disk)} - {"md-logical"} == (
                 {"md-superblock"} if other["left"] else set())
             assert all(row["note"] for row in found.values()) and bool(other["left"]) == (unit > SECTOR)

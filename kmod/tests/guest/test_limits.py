@@ -25,7 +25,7 @@ pytestmark = pytest.mark.each_kernel
 def scattered(buffer, data):
     """
     Lay out `data` in every second page of `buffer`, from byte 512 of each to its end; return the pieces. No two pieces can
-    be joined, whatever the physical memory, so that each needs a separate segment.
+    be joined, wherever they lie in memory, so that each needs a separate segment.
     """
     views, size = [], PAGE - SKEW
     for i, at in enumerate(range(0, len(data), size)):

@@ -281,7 +281,7 @@ def test_a_partition_of_kpartx_becomes_align(rig):
             assert ledger(part)["rmw_expected"] == 1
             assert "partition table" in alignctl("set", name, "--resize", status=USAGE).stderr
             run("kpartx", "-d", drive.path)
-            assert types(part) == ["align"], "kpartx removes the map, and the manual says that it does not"
+            assert types(part) == ["align"], "kpartx removes the map, though the manual says that the map stays"
             detach(part)
             check(0, pattern(1, 0, 3), upper.read(0, 3), "as linear again")
         assert part.table() == linear

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 alignctl top --format prometheus, compared with what was really written: the drive's own log, its counts of touches, and the
-kernel's statistics of the disk. Counters only ever rise, whatever happens to the disks.
+kernel's statistics of the disk. Counters only ever rise, also when disks come and go.
 """
 
 import contextlib
@@ -279,9 +279,9 @@ def test_of_many_writers_none_is_counted_twice_and_one_that_is_missed_is_told(ri
 
 @contextlib.contextmanager
 def foreign(path):
-    path.write_text("somebody else's\n")
+    path.write_text("another program's\n")
     yield
-    assert path.read_text() == "somebody else's\n"
+    assert path.read_text() == "another program's\n"
 
 
 def test_a_file_of_somebody_else_is_not_replaced(rig, tmp_path):

@@ -127,7 +127,7 @@ def test_a_write_completes_what_zeroes_have_begun(rig):
 
 
 def test_blocks_that_only_zeroes_touched_are_not_in_the_amplification_of_writes(rig):
-    """sent_block_bytes counts the blocks with bytes of a write, whatever their other content."""
+    """sent_block_bytes counts the blocks with bytes of a write, with any other content."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="pad") as device, Disk(device.path) as upper:
         zero_all(upper, 1)

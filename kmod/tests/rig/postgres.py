@@ -38,7 +38,7 @@ class Postgres:
         return self
 
     def __exit__(self, *_):
-        """End the server, whatever its state."""
+        """End the server, in any state."""
         with contextlib.suppress(OSError, ValueError, IndexError):
             os.kill(int((self._data / "postmaster.pid").read_text().split()[0]), signal.SIGQUIT)
         eventually(lambda: not self._processes(), "the server does not end", 60)

@@ -186,6 +186,6 @@ def test_requests_over_blocks_that_stay_held_end_after_the_deadline_of_a_reboot(
     """
     said = end.said["over_held"]
     print(said)
-    assert said[request_over]["ended"], "the request waits for a block that nobody will write"
+    assert said[request_over]["ended"], "the request waits for a block that will not be written"
     assert all(said[request_over].get("there", [])), "the content is not on the device, or not on the disk"
     assert said["settled"] == 2, "not the blocks of the two writes, and only those, are settled"

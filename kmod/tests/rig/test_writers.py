@@ -25,7 +25,7 @@ def test_a_damaged_database_is_not_kept_open(tmp_path):
 
 
 def test_a_database_that_cannot_be_set_up_is_not_kept_open(tmp_path):
-    """Whatever fails halfway: on a drive that tears, a block that cannot be read."""
+    """A set-up that fails halfway: on a drive that tears, a block that cannot be read."""
     workload = Sqlite(1)
     workload.ACCOUNTS = None
     with pytest.raises(TypeError) as damage:

@@ -106,7 +106,7 @@ class FlushTrace:
     The number of requests that a disk is sent between the begin of a flush of a mapped device and its end. The kernel's
     events order them, not the time at which the flushing thread gets a processor.
 
-    One flush during the `with` block, during which nobody else flushes the mapped device.
+    One flush during the `with` block, during which no other process flushes the mapped device.
     """
 
     EVENTS = ("block_rq_issue", "block_bio_queue", "block_bio_complete")

@@ -35,7 +35,7 @@ SIZES = [100, 512, 3000, 4096, 9000, 70000]
 class Writer:
     """
     A process that does work(0), work(1), ... until one fails or stop() is called; as a context manager it is killed at the
-    end if it is still there, so that its file system can be unmounted whatever failed.
+    end if it is still there, so that its file system can be unmounted after any failure.
     """
 
     BEGUN, ACKNOWLEDGED, STOP = 0, 8, 16
@@ -209,7 +209,7 @@ class Files:
             more = len(data) if log == name else 0
             got = (folder / log).read_bytes()
             assert got[:len(want)] == want, f"{log}: acknowledged bytes changed, of {len(want)}; it has {len(got)}"
-            assert len(got) <= len(want) + more, f"{log}: {len(got)} bytes, nobody wrote more than {len(want) + more}"
+            assert len(got) <= len(want) + more, f"{log}: {len(got)} bytes, no more were written than {len(want) + more}"
         for file, want in whole.items():
             lawful = [want, data] if file == name else [want]
             assert (folder / file).read_bytes() in lawful, f"{file}: neither its acknowledged content nor a newer one"
@@ -220,7 +220,7 @@ class Files:
             # A long overwrite need not be atomic: each byte is old or new.
             new = data if (name, offset) == ("table", slot) else old
             assert now == old or all(byte in lawful for byte, *lawful in zip(now, old, new)), \
-                f"table: slot {slot // self.SLOT} holds what nobody wrote there, or not what was acknowledged"
+                f"table: slot {slot // self.SLOT} holds content never written there, or not what was acknowledged"
 
 
 class Sqlite:

@@ -452,7 +452,7 @@ static void ask_coalesce(struct gendisk *drive)
 	disk->openers++;
 	must_be("coalesce again", send(md, "mode", "coalesce"), 0);
 	must_be("report", send(md, "mode", "report"), 0);
-	/* Somebody switches the cache off, and on again. */
+	/* The administrator switches the cache off, and on again. */
 	disk->write_cache = false;
 	must_be("coalesce while the cache is off", send(md, "mode", "coalesce"),
 		-EINVAL);

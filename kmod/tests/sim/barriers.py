@@ -19,13 +19,13 @@ BARRIERS = {
     "quiet-empty-rmb": [("quiet.c", "\tsmp_rmb();\n", "")],
     # Nor do who ends such a write and who makes the area busy.
     "quiet-leave-mb": [("quiet.c", "\tsmp_mb();\n\treturn quiet_is_over", "\treturn quiet_is_over")],
-    # Whoever ends the last part of a write sees how the other parts were resolved, and has the write for itself.
+    # The context that ends the last part of a write sees how the other parts were resolved, and owns the write.
     "parts-relaxed": [("parts.c", "if (atomic_dec_and_test(&io->write.parts))",
                        "if (!atomic_add_return_relaxed(-1, &io->write.parts))")],
-    # Whoever ends the last piece of a run sees the errors of the others.
+    # The context that ends the last piece of a run sees the errors of the others.
     "pieces-relaxed": [("write.c", "if (!atomic_dec_and_test(&io->write.pieces))",
                         "if (atomic_add_return_relaxed(-1, &io->write.pieces))")],
-    # Whoever ends the last part of a read sees the errors of the others.
+    # The context that ends the last part of a read sees the errors of the others.
     "read-parts-relaxed": [("bounce.c", "if (!atomic_dec_and_test(&io->read.parts))",
                             "if (atomic_add_return_relaxed(-1, &io->read.parts))")],
     # A block is counted as resting behind all that its rest does with work and timer.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the machine is made of, for a search that keeps its states and tells them apart.
- * Nobody else may look.
+ * Other files must not use this.
  */
 #ifndef SIM_INSIDE_H
 #define SIM_INSIDE_H

@@ -18,7 +18,7 @@
 extern char __start_sim_data[], __stop_sim_data[];
 static char *pristine;
 
-/* Nobody counts here. */
+/* A litmus test counts nothing. */
 struct world_count world_count;
 
 sim_u64 litmus_r[LITMUS_PROCESSES][4];

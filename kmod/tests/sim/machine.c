@@ -17,9 +17,9 @@
 
 /* Virtual time of a choice, ns. */
 #define CHOICE_NS	50
-/* No world lives so long: somebody waits, looks again, and waits. */
+/* No world lives so long: a thread polls for ever. */
 #define MOST_NS		(1000000000ULL * 7200)
-/* Once in so many choices time goes on to the next timer though somebody can run. */
+/* Once in so many choices time goes on to the next timer though a thread can run. */
 #define HASTE		4096
 
 struct machine_options options;
@@ -104,7 +104,7 @@ static unsigned int new_priority(void)
 	return options.strategy == STRATEGY_PCT ? pct_new_priority() : 0;
 }
 
-/* Somebody can go on who could not: with priorities, have it seen at the next point. */
+/* A thread has become runnable: with priorities, have it seen at the next point. */
 static void look_soon(void)
 {
 	if (options.strategy != STRATEGY_PCT)
@@ -207,7 +207,7 @@ static bool pass_points(void)
 	return false;
 }
 
-/* Whether time goes on to the next timer though somebody can run. */
+/* Whether time goes on to the next timer though a thread can run. */
 static bool has_haste(void)
 {
 	if (options.strategy == STRATEGY_PCT)
@@ -255,7 +255,7 @@ void machine_switch(void)
 		machine_note(&now_ns, true);
 		now_ns = next_ns;
 		if (now_ns > MOST_NS && !result.failure)
-			machine_fail("hang: somebody has waited for two hours");
+			machine_fail("hang: a thread has waited for two hours");
 		fire_timers();
 	}
 	if (next != machine_current)

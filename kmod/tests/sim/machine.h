@@ -14,7 +14,7 @@
  * on, a soft interrupt to one that has interrupts on and runs no other one.
  * Devices run beside the CPUs.
  *
- * Time stands while somebody can run, and goes on to the next timer when nobody
+ * Time stands while a thread can run, and goes on to the next timer when none
  * can, or when the seed says so: a thread may be as slow as it likes.
  *
  * This header serves the kernel's side (the engine and the shim) and the host's
@@ -120,7 +120,7 @@ static inline bool machine_is_search(void)
 	return machine_searches;
 }
 
-/* From now on time goes on only when nobody can: what takes how long is judged. */
+/* From now on time goes on only when no thread can: durations are judged. */
 void machine_calm(void);
 bool machine_is_calm(void);
 /* A search may have others go on here. */
@@ -136,7 +136,7 @@ static inline void machine_note(const void *what, bool write)
 /* Accesses of this memory commute. */
 void machine_ignore(const void *from, size_t bytes);
 
-/* A place where somebody else may go on. */
+/* A place where another thread may go on. */
 extern int machine_budget;
 void machine_switch(void);
 
@@ -248,7 +248,7 @@ size_t machine_size(const void *memory);
 enum machine_strategy {
 	STRATEGY_RANDOM,	/* each choice is by chance */
 	STRATEGY_PCT,		/* by priorities that change a few times; strategy.c */
-	STRATEGY_SEARCH,	/* as a search has it; between waits nobody goes on */
+	STRATEGY_SEARCH,	/* as a search has it; no switch between waits */
 };
 
 enum machine_kind {
@@ -280,8 +280,8 @@ struct machine_candidate {
  * @note: something was read or written
  * @ignore: accesses of memory commute
  * @stop: orders are no longer searched
- * @rest: whoever has ended the search waits or has ended
- * @early: how often time may go on while somebody could
+ * @rest: the thread that ended the search waits or has ended
+ * @early: how often time may go on while a thread could
  */
 struct machine_search {
 	unsigned int (*pick)(const struct machine_candidate *candidate,
@@ -303,7 +303,7 @@ struct machine_search {
  * @depth: of PCT: order constraints of the faults that are looked for
  * @steps: of PCT: points that the run is expected to have
  * @most_choices: stop as "given up" behind so many choices; 0: never
- * @calm: time goes on only when nobody can run
+ * @calm: time goes on only when no thread can run
  * @keep_story: machine_tell() will be asked for the story
  * @search: of STRATEGY_SEARCH
  */

@@ -110,7 +110,7 @@ void memory_parts(void (*part)(void *at, size_t bytes))
 #ifndef SIM_ASAN
 	PART(arena);
 #endif
-	/* What has been freed stays so, whatever comes behind. */
+	/* Freed memory stays freed, with any memory behind it. */
 	for (i = 1; i <= nr_pieces; i++) {
 		chunk = chunk_of(pieces[i]);
 		if (chunk->magic == CHUNK_USED)
@@ -118,7 +118,7 @@ void memory_parts(void (*part)(void *at, size_t bytes))
 	}
 }
 
-/* Nobody walks through what a search uses: its pieces have a list of their own. */
+/* Memory in use by a search is never walked: its pieces have a list of their own. */
 static void link_used(struct chunk *chunk)
 {
 #ifndef SIM_ASAN

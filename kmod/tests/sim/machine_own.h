@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the machine share. Nobody else includes this. */
+/* What the files of the machine share. Only these include this. */
 #ifndef SIM_MACHINE_OWN_H
 #define SIM_MACHINE_OWN_H
 
@@ -37,7 +37,7 @@ extern size_t nr_threads;
 extern struct machine_result result;
 
 /*
- * Each file of the machine: call @part for its memory, while nobody runs and without
+ * Each file of the machine: call @part for its memory, while no thread runs and without
  * what does not change in a search.
  */
 void thread_parts(void (*part)(void *at, size_t bytes));
@@ -87,7 +87,7 @@ struct thread *place_task(unsigned int at, unsigned int nr);
 struct thread *take_interrupt(struct queue *queue, enum thread_context context,
 			      bool (*takes)(const struct cpu *),
 			      unsigned int nr, unsigned int at);
-/* Choose who goes on. Return: NULL if nobody can. */
+/* Choose who goes on. Return: NULL if no thread can. */
 struct thread *choose(void);
 
 /* machine_search.c: whether orders are searched; and how often time has gone on meanwhile. */

@@ -4,7 +4,7 @@
 #include "strategy.h"
 
 /* Runs on a CPU that is idle. */
-static const struct thread nobody = { .context = CONTEXT_TASK };
+static const struct thread no_thread = { .context = CONTEXT_TASK };
 
 /*
  * What a CPU runs is as good as random, and this is asked at each choice: it takes no
@@ -12,7 +12,7 @@ static const struct thread nobody = { .context = CONTEXT_TASK };
  */
 static const struct thread *top_of(const struct cpu *cpu)
 {
-	return cpu->top ? cpu->top : &nobody;
+	return cpu->top ? cpu->top : &no_thread;
 }
 
 /* Which interrupts a CPU can take now. */
@@ -41,7 +41,7 @@ static bool goes_on(const struct cpu *cpu)
 	return top_of(cpu)->state == THREAD_RUNNABLE;
 }
 
-/* Return: what the @nr-th CPU runs of those on which somebody can go on. */
+/* Return: what the @nr-th CPU runs, among the CPUs with a runnable thread. */
 static struct thread *nth_on_cpu(unsigned int nr)
 {
 	unsigned int i;
@@ -111,7 +111,7 @@ static struct thread *choose_random(void)
 	task = nr_waiting ? task : 0;
 	irq = hard.nr ? irq : 0;
 	bh = soft.nr ? bh : 0;
-	/* Whoever is on a CPU goes on more often than others come. */
+	/* A thread on a CPU goes on more often than others come. */
 	kinds = 2 * !!go + !!task + !!irq + !!bh + !!nr_devices;
 	if (!kinds)
 		return NULL;
@@ -140,7 +140,7 @@ static struct thread *choose_random(void)
 
 /* Who could go on: the place in its list, and the priority. */
 struct candidate {
-	enum { NOBODY, ON_CPU, TASK, HARD, SOFT, DEVICE } kind;
+	enum { NO_CANDIDATE, ON_CPU, TASK, HARD, SOFT, DEVICE } kind;
 	unsigned int at;
 	unsigned int priority;
 };
@@ -148,7 +148,7 @@ struct candidate {
 static void consider(struct candidate *best, int kind, size_t at,
 		     unsigned int priority)
 {
-	if (best->kind == NOBODY || priority > best->priority)
+	if (best->kind == NO_CANDIDATE || priority > best->priority)
 		*best = (struct candidate) { kind, (unsigned int)at, priority };
 }
 
@@ -164,7 +164,7 @@ static void consider_queue(struct candidate *best, int kind,
 /* Choose the thread of the highest priority. Return: NULL if none can go on. */
 static struct thread *choose_first(void)
 {
-	struct candidate best = { NOBODY, 0, 0 };
+	struct candidate best = { NO_CANDIDATE, 0, 0 };
 	unsigned int task = 0, irq = 0, bh = 0, i;
 	const struct thread *top;
 
@@ -197,7 +197,7 @@ static struct thread *choose_first(void)
 				      machine_choose(bh), best.at);
 	case DEVICE:
 		return devices[best.at];
-	case NOBODY:
+	case NO_CANDIDATE:
 		break;
 	}
 	return NULL;

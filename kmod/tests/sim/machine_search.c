@@ -6,7 +6,7 @@
 bool explored;
 unsigned int early;
 bool machine_searches;
-/* A search has ended, and nobody has gone on since. */
+/* A search has ended, and no thread has gone on since. */
 static bool at_rest;
 
 unsigned int machine_decide(unsigned int n)
@@ -83,7 +83,7 @@ static void list_candidates(void)
 		add_candidate(MACHINE_TIME, NULL, NULL, 0);
 }
 
-/* Time goes on: whoever looks at it, or sets a timer, sees it. */
+/* Advance the time, which readers of the clock and new timers see. */
 static void pass_time(void)
 {
 	early++;

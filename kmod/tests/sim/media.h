@@ -28,7 +28,7 @@ void media_reset(void);
 sim_u64 media_read(unsigned int sector);
 void media_write(unsigned int sector, sim_u64 tag);
 /* Put a sector, or all that is in the cache, on the medium. */
-/* What the first @nr sectors are, and whatever else decides what comes: for a search. */
+/* The first @nr sectors, and all else that decides what comes: for a search. */
 void media_state(unsigned int nr, void (*word)(sim_u64 word));
 /* Call @part for the memory that keeps the first @nr sectors. */
 void media_parts(unsigned int nr, void (*part)(void *at, size_t bytes));

@@ -69,7 +69,7 @@ void oracle_lost(unsigned int first, unsigned int nr);
 /* The machine has stopped: what was found of writes in flight may be undone. */
 void oracle_stopped(void);
 
-/* What is known of the first @nr sectors, whatever the order of versions: for a search. */
+/* What is known of the first @nr sectors, without the order of versions: for a search. */
 void oracle_state(unsigned int nr, void (*word)(sim_u64 word));
 /* Call @part for the memory that keeps the first @nr sectors. */
 void oracle_parts(unsigned int nr, void (*part)(void *at, size_t bytes));

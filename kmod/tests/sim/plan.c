@@ -296,7 +296,7 @@ static void plan_flood(struct world_plan *plan, unsigned int block)
 
 		memset(op, 0, sizeof(*op));
 		op->pieces = 1;
-		/* Each has some: nobody repeats nothing. */
+		/* Each thread has some operations to repeat. */
 		op->thread = (unsigned char)(i % plan->threads);
 		op->kind = kinds[plan_chance(sizeof(kinds))];
 		op->first = (unsigned short)(edge + block * (1 + plan_chance(12)));

@@ -293,7 +293,7 @@ static void properties(void)
 	stage_close();
 }
 
-/* What is held is on nobody's account, and of no hurry until somebody waits for it. */
+/* Held blocks are on no cgroup's account, and of no hurry until a flush waits for them. */
 static void properties_of_held(void)
 {
 	struct act *flush;
@@ -839,7 +839,7 @@ static void forgotten(void)
 	fail_to_flush(4);
 	MUST(shim_md_suspend(stage.md), 0);
 	must_log("suspended with held blocks that drive failed to write");
-	/* Somebody else writes below. */
+	/* Another program writes below. */
 	stage.content[stage_at(4)] = 77;
 	media_write(stage.start - stage.plan->base + stage_at(4), 77);
 	stage_fails(0, 0, 0);
@@ -1125,7 +1125,7 @@ static void reboot_in_time(void)
 	stage_close();
 }
 
-/* Behind its deadline nothing held is sent, and nobody waits for what is held. */
+/* Behind its deadline nothing held is sent or waited for. */
 static void late_reboot(void)
 {
 	struct act *zeroes;

@@ -116,7 +116,7 @@ static bool has_ranges(void)
 
 /*
  * A write of whole blocks dirties no line that CPUs share where no block is in
- * memory, in whatever mode, and few where one is.
+ * memory, in any mode, and few where one is.
  */
 void scene_lines(void)
 {

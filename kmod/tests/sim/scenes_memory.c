@@ -192,7 +192,7 @@ void scene_in_order(void)
 		MUST(act_wait(touch[i]), BLK_STS_OK);
 	/*
 	 * Two at a time, which may overtake one another on their way to the drive: when
-	 * one comes there, at most one of those before it does not.
+	 * one comes there, at most one of those before has not.
 	 */
 	for (i = 0; drive_seen(i); i++) {
 		if (drive_seen(i)->op != REQ_OP_READ)

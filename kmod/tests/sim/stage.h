@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A stage for scenes: a device on a drive that takes orders, requests that are
- * waited for or not, and what must be. Time goes on only when nobody can.
+ * waited for or not, and what must be. Time goes on only when no thread can.
  */
 #ifndef SIM_STAGE_H
 #define SIM_STAGE_H

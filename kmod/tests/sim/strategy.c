@@ -3,7 +3,7 @@
 #include "strategy.h"
 
 #define MOST_CHANGES	64U
-/* Nobody who works towards an end runs for so long without any switch. */
+/* No thread that works towards an end runs for so long without any switch. */
 #define MOST_ALONE	20000U
 /* One in so many change points has time go on. */
 #define TIME_ONE_IN	4U

@@ -5,15 +5,15 @@
  * Randomized Scheduler with Probabilistic Guarantees of Finding Bugs, ASPLOS 2010.
  *
  * Each task, worker, interrupt and device draws a priority when it is started or
- * raised; whoever has the highest of those that can go on does. At d - 1 points,
+ * raised; the runnable one with the highest goes on. At d - 1 points,
  * drawn from k, who runs gets a priority below all drawn ones. A fault that shows
  * whenever d things happen in a certain order, in a run of at most n threads and
  * interrupts and k points, is found with a probability of at least
  * 1 / (n * k^(d - 1)), if all else that chance decides is as the fault needs it.
  *
  * Two rules are added, as that schedule is unfair. Time has the lowest priority
- * of all, so that somebody who sleeps and looks again starves nobody; a change
- * point may have it go on to the next timer instead. And whoever has run for very
+ * of all, so that a thread that polls does not starve others; a change
+ * point may have it go on to the next timer instead. And a thread that has run for very
  * many points without any switch draws a new priority: it may wait for the others.
  */
 #ifndef SIM_STRATEGY_H
@@ -33,12 +33,12 @@ void pct_begin(unsigned int depth, unsigned int steps);
 unsigned int pct_new_priority(void);
 unsigned int pct_lowest_priority(void);
 
-/* Points until somebody may have to be switched without anybody's doing. */
+/* Points until a thread may have to be switched by the strategy alone. */
 unsigned int pct_until_change(void);
 
 /* So many points have passed. */
 enum pct_change pct_pass(unsigned int points);
-/* Somebody else goes on. */
+/* Another thread goes on. */
 void pct_switched(void);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "block_state.h"
 
-/* Find a block, unless somebody may be changing it. */
+/* Find a block, unless another context may be changing it. */
 static struct align_block *find_block(struct align_target *at, u64 number)
 {
 	const struct align_shard *shard = shard_of(at, number);
@@ -43,7 +43,7 @@ static unsigned int note_ranges(struct rb_root_cached *ranges,
 	return nr;
 }
 
-/* Whether the lock guards the touches of a block: nobody has begun to write them. */
+/* Whether the lock guards the touches of a block: no write of them has begun. */
 static bool is_guarded(const struct align_block *block)
 {
 	return block->state == BLOCK_IS_WAIT ||

@@ -393,7 +393,7 @@ void weak_acquire(void)
 	if (!me)
 		return;
 	finish_copy();
-	/* An unlock and a lock of one CPU order its stores, whatever locks they are. */
+	/* An unlock and a lock of one CPU order its stores, also of two locks. */
 	if (me->nr_stores && me->store[0].released)
 		me->turn++;
 	drop_all_older(me);

@@ -270,7 +270,7 @@ static bool meets_bad(const struct world_op *op)
 }
 
 /*
- * Errors reach whom they concern: where nothing is broken but some sectors, a
+ * Errors reach the requests that they concern: where nothing is broken but some sectors, a
  * write elsewhere ends well, unless what is held was given up meanwhile, or a
  * flush that went before it failed.
  */
@@ -288,7 +288,7 @@ static void check_error(const struct request *request)
 			     op->kind, op->first, op->nr, status);
 }
 
-/* What tells a request from others, whoever comes first. */
+/* Return what tells a request from others, in any order of arrival. */
 static u64 id_of(const struct request *request)
 {
 	const struct world_op *op = &request->op;
@@ -595,7 +595,7 @@ static bool has_no_room(struct user *user, const struct world_op *op)
 }
 
 /*
- * Whether a thread goes on until the first one is done. As nobody rests meanwhile,
+ * Whether a thread goes on until the first one is done. As no thread rests meanwhile,
  * here is where it shows that the first one waits without end.
  */
 static bool floods(const struct user *user)
@@ -1188,7 +1188,7 @@ static void remove_all(void)
 	if (world.reclaims)
 		wait_event(world.wait, !world.reclaims);
 	shim_work_stop();
-	/* The end of a flush that nobody waits for is not the target's. */
+	/* The end of a flush that no request waits for is not the target's. */
 	for (i = 0; i < 300 && machine_leaked(); i++)
 		machine_sleep("the last ends", machine_now() + 1000000000ULL);
 	if (machine_leaked())

@@ -118,7 +118,7 @@ static const char *explain(const struct sector_found *f, uint64_t address,
 {
 	switch (f->kind) {
 	case SECTOR_ZEROES:
-		return "zeroes, which nobody wrote";
+		return "zeroes, which were not written";
 	case SECTOR_OTHER_SEED:
 		return "whole, but of another run";
 	case SECTOR_GARBAGE:

@@ -146,7 +146,7 @@ try_control()
 	grep -q rmw /run/tmp/stats || die "alignctl stats lacks rmw counters: $(cat /run/tmp/stats)"
 	chmod 600 /dev/mapper/control
 	dmsetup remove --retry hostile
-	say "control is root's, statistics are everybody's"
+	say "control is root's, statistics are for every user"
 }
 
 # Fail if the secret is in any file that an ordinary user may read, or in the output that root gets about the device.

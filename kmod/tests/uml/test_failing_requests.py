@@ -131,7 +131,7 @@ class Model:
 
 @pytest.mark.parametrize("mode,times", [
     ("coalesce", 2),
-    *(only_all("sim/test_sim.py: whom an error reaches", *row) for row in (("coalesce", 1), ("pad", 1), ("pad", 2)))])
+    *(only_all("sim/test_sim.py: which requests an error reaches", *row) for row in (("coalesce", 1), ("pad", 1), ("pad", 2)))])
 def test_whichever_request_fails_only_its_own_writes_do(rig, disk, below, mode, times):
     """One request fails, or also the next one, which is often the retry."""
     failed = lost = attempts = 0

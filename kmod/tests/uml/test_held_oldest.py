@@ -17,7 +17,7 @@ HELD = 1500
 ROUNDS = 2
 READERS = 3
 
-# Reads for ever, whenever nobody else wants the processor, so that it is taken away in the middle of a read, and for long.
+# Reads for ever, whenever no other process wants the processor, so that it is taken away in the middle of a read, and for long.
 READER = """\
 import os, sys
 os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -74,7 +74,7 @@ def test_no_writer_hears_that_the_rest_of_its_block_cannot_be_read(rig, disk):
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_what_is_held_outlasts_every_status(rig, disk, status):
-    """The target cannot know which errors are temporary: it keeps acknowledged content, whatever the status."""
+    """The target cannot know which errors are temporary: it keeps acknowledged content, with any status."""
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper, \
             Disk(disk.path) as lower, statuses(disk.path) as injected:
         upper.write(82, pattern(1, 82, 3))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Checks of every run, whatever its figures are: data, balance, witness."""
+"""Checks of every run, apart from its figures: data, balance, witness."""
 
 from __future__ import annotations
 

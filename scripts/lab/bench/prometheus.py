@@ -73,7 +73,7 @@ class Host:
         self.number = number
         self.devices = sorted(set(re.findall(r'_disk_info{device="([^"]*)"', check)))
         self.shifted = set(re.findall(r'_shift_bytes{device="([^"]*)".*} [1-9]', check))
-        # Times of a revolution are added below, so that there are some whatever sysfs of the made-up host has.
+        # Times of a revolution are added below, so that there are some with any sysfs of the made-up host.
         check = re.sub(r"(# \w+ )?alignctl_check_revolution_seconds.*\n", "", check)
         check = re.sub(r'model="[^"]*"', lambda _: f'model="model {number % MODELS}"', check)
         check = re.sub(r'wwn="naa.[^"]{9}', f'wwn="naa.5{number:08x}', check)

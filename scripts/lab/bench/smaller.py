@@ -220,7 +220,7 @@ def of(results: list[Result], case: str, arm: str) -> list[Result]:
 
 
 def check(results: list[Result]) -> Iterator[str]:
-    """Yield every finding, whatever the figures are: data, and the ledger."""
+    """Yield every finding, apart from the figures: data, and the ledger."""
     for each in results:
         title = f"{each.case} {each.arm}"
         if each.wrong:

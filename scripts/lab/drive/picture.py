@@ -2,7 +2,7 @@
 """The model's figures beside the published ones: a drawing for each profile, for the page and for the document.
 
 A row is a published figure. Its mark lies where the model's figure does, as a deviation from the published one; a full mark is
-a row that the model claims, a hollow one a row that it does not. The band is the tolerance.
+a row that the model claims, a hollow one any other row. The band is the tolerance.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from ..linux.archive import version_key
 def _debugfs(file, request):
     # The place of the programs is not on every user's path.
     done = subprocess.run(["/sbin/debugfs", "-R", request, str(file)], capture_output=True, text=True, errors="replace")
-    # debugfs ends with status 0 whatever happens; the first line of its errors is its version.
+    # debugfs ends with status 0 on errors, too; the first line of its errors is its version.
     errors = done.stderr.splitlines()[1:]
     if done.returncode or errors:
         raise OSError(f"{file}: {' '.join(errors) or done.stderr}")
@@ -49,6 +49,6 @@ def recover(file):
 
 
 def faults(file):
-    """Return e2fsck's complaints about a file system that nobody uses; changes nothing."""
+    """Return e2fsck's complaints about a file system that is not in use; changes nothing."""
     done = subprocess.run(["/sbin/e2fsck", "-f", "-n", str(file)], capture_output=True, text=True, errors="replace")
     return "" if done.returncode == 0 else done.stdout + done.stderr

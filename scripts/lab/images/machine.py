@@ -37,7 +37,7 @@ CONNECT_SECONDS = 20
 LIMITS = {"udev.event_timeout": 300, "systemd.default_timeout_start_sec": 300, "systemd.default_device_timeout_sec": 300}
 # What a boot needs to find the root; a test adds words, or names another root.
 ROOT = "root=UUID={uuid} ro"
-# Units that only take time under emulation: nobody logs in, systemctl needs no logind for root, and no test uses the mounts.
+# Units that only take time under emulation: no user logs in, systemctl needs no logind for root, and no test uses the mounts.
 MASKED = ("systemd-logind.service", "systemd-user-sessions.service", "systemd-update-utmp.service",
           "systemd-update-utmp-runlevel.service", "systemd-binfmt.service", "systemd-random-seed.service",
           "kexec.service", "kexec-load.service", "modprobe@efi_pstore.service", "sys-fs-fuse-connections.mount",

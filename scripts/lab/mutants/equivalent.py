@@ -33,7 +33,7 @@ EQUIVALENT: dict[str, str] = {
     "run.c: run_write_end: if (bio->bi_status && run->nr > 1) { => if (bio->bi_status && run->nr != 1) {":
         "a run has a block at least",
     "turn.c: turn_begin: block->has_read = step == BLOCK_READ; => block->has_read = step < BLOCK_READ;":
-        "run_go_on() sets it when the read has ended, and nobody looks before",
+        "run_go_on() sets it when the read has ended, and no code looks before",
     "run.c: block_pass_held: align_set_placement(bio, block_placement(block)); bio->bi_iter.bi_sector = "
     "align_block_start(&at->geometry, block->number) + start; => bio->bi_iter.bi_sector = "
     "align_block_start(&at->geometry, block->number) + start; align_set_placement(bio, block_placement(block));":

@@ -17,7 +17,7 @@ read-irq   reads as above, of a drive whose requests end in interrupts
 flush-irq  the flush of held blocks to such a drive
 
 Each load runs twice, in a guest with one processor whose clock counts instructions (-icount shift=0): a microsecond is 1000
-instructions, whatever this machine is busy with, and the tracer's own count as well. "all" is what the kernel's irqsoff tracer
+instructions, however busy this machine is, and the tracer's own count as well. "all" is what the kernel's irqsoff tracer
 has as the longest section of the whole kernel, with the functions where it began and ended. "own" is the longest section that
 began in a function of dm-align, by the events that this tracer is made of: the tracer keeps only the longest of all. "times" is
 how many sections of that begin were as long, up to the same power of two of instructions. The row "control" is a section of a

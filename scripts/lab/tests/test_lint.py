@@ -103,10 +103,34 @@ def test_comments_that_describe_are_none(sample, text):
     assert not lint.comments(sample("userspace/alignctl/one.c", C + text))
 
 
-def test_a_comment_of_the_kernel_code_names_its_noun(sample):
-    found, = lint.comments(sample("kmod/one.c", C + "/*\n * The block is given\n * to whoever asks.\n */\nint one;\n"))
-    assert "one.c:4: 'whoever' in place of a noun" in found
-    assert not lint.comments(sample("kmod/one.c", C + "/* The first one that asks. */\nconst char *who = \"nobody\";\n"))
+WORDS = ["anybody", "everybody", "Nobody", "somebody", "whoever", "Whatever", "whom", *(f"it does{end}" for end in ("", " not"))]
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("name, text, line", [
+    ("kmod/one.c", C + "/*\n * The block is given\n * to {}.\n */\nint one;\n", 4),
+    ("kmod/tests/sim/one.h", C + "int one;\t/* {} */\n", 2),
+    ("userspace/alignctl/tests/one.c", C + "const char *one =\n\t\"a \\\"quoted\\\" word, {}\\n\";\n", 3),
+    ("scripts/one.py", SCRIPT + "ONE = 1    # {}: one\n", 2),
+    ("scripts/one.py", SCRIPT + 'def one():\n    """Return one.\n\n    And {}.\n    """\n', 5),
+    ("scripts/one.py", SCRIPT + "one = 1\nprint(f'{{one}}, and {}')\n", 3),
+    ("scripts/one", "#!/usr/bin/env python3\n" + SCRIPT + "# {}.\n", 3),
+    ("scripts/one.sh", "#!/bin/sh\n" + SCRIPT + "echo 'for {}'\n", 3),
+    ("one/Makefile", SCRIPT + "# For {}\nall:\n", 2),
+])
+def test_a_word_in_place_of_a_noun_is_found(sample, name, text, line, word):
+    found, = lint.comments(sample(name, text.format(word)))
+    assert found.endswith(f"{name}:{line}: {word!r} in place of a noun")
+
+
+@pytest.mark.parametrize("name, text", [
+    ("kmod/one.c", "/* The first one; it does not wait, and tells by what it does. */\nconst char *{0} = \"{0}\";\n"),
+    ("kmod/one.c", "const char one = '\"', *{0} = \"\";\n"),
+    ("scripts/one.py", "import pwd\n\n{0} = pwd.getpwnam('{0}')\n"),
+    ("one.rst", "For {0}.\n"),
+])
+def test_names_and_documents_may_have_any_word(sample, name, text):
+    assert not lint.comments(sample(name, text.format("nobody")))
 
 
 def test_a_header_that_changes_has_its_includers_looked_at_again(sample):

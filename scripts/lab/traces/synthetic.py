@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The requests of a synthetic set, one by one: memory goes with the number of volumes, whatever the number of requests.
+"""The requests of a synthetic set, one by one: memory goes with the number of volumes, not with that of requests.
 
 Only random() is asked of the generator of numbers, whose sequence for a seed is the same in every version of Python.
 """

@@ -156,7 +156,7 @@ Add the part of the dm-align target that serves writes in its mode pad:
 
 - write.c takes a write apart into partial touches and the remainder,
   which goes down without a copy, cut at physical boundaries;
-- order.c has who waits for whom, block.c the blocks in memory, turn.c
+- order.c has which write waits for which, block.c the blocks in memory, turn.c
   the life of one block; its
   first comment has the states and the rules of who may touch what;
 - start.c decides late when a block is read, because the write that
@@ -210,7 +210,7 @@ Nothing is built yet: the next patch adds the mode.
     Patch("dm-align: add the mode coalesce", """\
 Let the target hold partial blocks for a bounded time in mode coalesce.
 It is accepted only if the device has a volatile write cache for
-everybody above, so that flushes arrive.
+all users above, so that flushes arrive.
 """, driver("Makefile"), rest=True),
     Patch("dm-align: add a KUnit suite of the waiters", """\
 Add a suite for the waiters for held blocks.
@@ -305,7 +305,7 @@ The ranges of dm-align look like cells of a prison, but order is all
 that the two have in common:
 
 - In a cell of v1 one bio goes and all others wait; in v2 bios share a
-  cell that nobody has locked. Here writes that nobody pads do not wait
+  cell that is not locked. Here writes that are not padded do not wait
   for each other, as on the raw drive; partial writes join their block
   while it is being collected, and become one request; and a write to a
   held block passes at once, and the block waits for it.

@@ -54,7 +54,7 @@ class Extra(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """The unit of a disk and what else check knows of the drive, None where it does not.
+    """The unit of a disk and what else check knows of the drive, None where unknown.
 
     rpm: 0: it does not rotate; size: bytes; rated: bytes that an SSD is rated to be written in its life
     """

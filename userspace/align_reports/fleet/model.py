@@ -25,7 +25,7 @@ class Modelled(NamedTuple):
     """What one device or several cost a day; a sum is of those of which it is known.
 
     disk_seconds: time of the disks that rotate, None if it is known of none; disks: number of these
-    extra: bytes that SSDs write and nobody sent, likewise; at_most: it is an upper bound; ssds: number of these
+    extra: bytes that SSDs write and no host sent, likewise; at_most: it is an upper bound; ssds: number of these
     worn: share of the writes that an SSD is rated for in its life, by the extra bytes of a year; of several SSDs, the
     greatest; None: of none is it known what it is rated for
     confirmed: number of SSDs that confirm the count of writes that the bytes are of

@@ -31,7 +31,7 @@ MEANINGS = {
                   "measured or the drive says. A drive that reads two blocks in two turns needs up to twice that, one that "
                   "collects a stream in its cache much less",
     "DISK-TIME": "the same as a share of the time of the disk",
-    "EXTRA/DAY": "bytes a day that SSDs write and nobody sent, modelled: the whole unit for each part of it that was sent. "
+    "EXTRA/DAY": "bytes a day that SSDs write and no host sent, modelled: the whole unit for each part of it that was sent. "
                  "<= if only an upper bound is known",
     "(confirmed)": "behind these bytes: each of the SSDs has itself counted as many writes that begin inside one of its units",
     "RATED/YEAR": "the same bytes in a year as a share of all that the SSD is rated to be written, by the host's hwdb; of "

@@ -116,7 +116,7 @@ class Living:
         return said
 
     def run(self, device: Device, now: Callable[[], float] = time.monotonic) -> None:
-        """Measure all periods and keep each sample; put the mode back whatever happens. Raises as Device."""
+        """Measure all periods and keep each sample; put the mode back in any case. Raises as Device."""
         lost = False
         try:
             self._measure(device, now)

@@ -30,7 +30,7 @@ class Lost(Refused):
 
 
 class KeeperEnded(Refused):
-    """The keeper has ended, so nobody else would put the mode back."""
+    """The keeper has ended, so no process would put the mode back."""
 
     def __init__(self) -> None:
         super().__init__("the process that keeps its mode was ended", IO)

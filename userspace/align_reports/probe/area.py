@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The area of a device that a method may write to: saved to a file first, restored at the end.
 
-The file outlives whatever ends the program, and is removed only once the device holds the
+The file outlives every end of the program, and is removed only once the device holds the
 area's former content again.
 """
 

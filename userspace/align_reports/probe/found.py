@@ -42,7 +42,7 @@ class Task:
 class Found:
     """The results of a method: sentences, a table, a document, and the page's pictures.
 
-    rotation: how fast the disk rotates, in revolutions a minute, zeroes if it does not; None: not told
+    rotation: how fast the disk rotates, in revolutions a minute, zeroes for no rotation; None: not told
     """
 
     words: list[str]

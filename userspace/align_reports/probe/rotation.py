@@ -53,7 +53,7 @@ class Read:
 
 
 def unit_of(target: Target) -> int:
-    """Return the length of a read: a block, as the drive says, and not less than most have whatever they say."""
+    """Return the length of a read: a block, as the drive says, and not less than most drives have."""
     return max(target.says.logical, target.says.physical, 4096)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-# The tool's names; others are columns that nobody needs here.
+# The tool's names; other columns are not needed here.
 BASE, OFFSET, LENGTH, TIME = "base_offset", "offset", "probe_length", "millis"
 # Without a header, by number of columns.
 ORDERS = {2: (OFFSET, TIME), 3: (OFFSET, LENGTH, TIME), 5: (BASE, OFFSET, "absdelta", LENGTH, TIME)}

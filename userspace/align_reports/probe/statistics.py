@@ -71,8 +71,8 @@ def without_outliers(values: Sequence[float], mads: float = MADS) -> Kept:
 def anderson_darling(values: Sequence[float]) -> float:
     """Return Anderson's and Darling's A\u00b2 of the values between the least and the greatest, if uniform between these.
 
-    Given its least and greatest value, the others of a uniform sample are uniform between these two, whatever the
-    distribution's ends are. So A\u00b2 has the distribution of a sample from a distribution that is known in full. Infinite
+    Given its least and greatest value, the others of a uniform sample are uniform between these two, wherever the
+    distribution ends. So A\u00b2 has the distribution of a sample from a distribution that is known in full. Infinite
     for fewer than three different values.
     """
     low, high = min(values), max(values)
@@ -127,7 +127,7 @@ def uniformity(values: Sequence[float], seed: int = 1) -> Uniformity:
 
 def percentile_interval(values: Sequence[float], percent: float,
                         confidence: float = 0.95) -> tuple[float, float] | None:
-    """Return two of the values between which the distribution's percentile lies, whatever the distribution is.
+    """Return two of the values between which the distribution's percentile lies, for any distribution.
 
     The number of values below the percentile is binomial; so order statistics bound it (H. A. David and H. N.
     Nagaraja, Order Statistics, 3rd edition, section 7.1). None if there are too few values for a bound.
@@ -247,7 +247,7 @@ def without_seek(one: Sequence[float], many: Sequence[float], blocks: int) -> Es
     """Return the time of a read but for seek and rotation: of the command, and of the block's passage under the head.
 
     one, many: times of reads of the next block, and of the next `blocks` blocks, behind the one that was just read
-    These wait for the command or the passage, whatever is longer, while the others need both. None without times.
+    These wait for the command or the passage, the longer one, while the others need both. None without times.
     """
     if not one or not many:
         return None

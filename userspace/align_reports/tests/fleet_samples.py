@@ -12,7 +12,7 @@ CONTENT = ("type", "partition_table", "unread", "data_start", "sector_size", "bl
 
 
 def unit_of(unit, rpm, rated=None, source="drive"):
-    """What check knows of a disk; rpm: 0: it does not rotate; None: nobody says; rated: bytes, likewise."""
+    """What check knows of a disk; rpm: 0: it does not rotate; None: unknown; rated: bytes, likewise."""
     return {"bytes": unit, "source": source, "confidence": "medium", "contradicted": False, "firmware": None, "disk": None,
             "rotation": None if rpm is None else {"rpm": rpm, "source": source, "figure": "VPD page B1h"}, "claims": [],
             "rated_writes": None if rated is None else {"bytes": rated, "source": "hwdb", "figure": "ALIGNCTL_RATED_TBW"}}

@@ -101,7 +101,7 @@ def test_touches_without_a_time_cost_nothing_that_is_known(fleet):
 
 
 def test_what_was_counted_of_an_ssd_is_exact(fleet):
-    """100 writes of 4 KiB in the middle of units of 16 KiB in half a day: 12 KiB each that nobody sent."""
+    """100 writes of 4 KiB in the middle of units of 16 KiB in half a day: 12 KiB each that no host sent."""
     files = {"a/check.json": disk(16384, 0), "a/stats.json": stats(
         {"x": ("sda1", "report", 0, 100, 100 * 4096, 100 * 16384)}, DAY // 2)}
     for document in files.values():

@@ -100,7 +100,7 @@ def said_by(document, names=None):
 
 
 def test_the_members_that_are_asked_for_are_those_that_are_read():
-    """Of documents of any kind, whatever is wrong with them."""
+    """Of documents of any kind, with any fault."""
     source = random.Random(2)
     counted = stats({"x": ("sda", "pad", 1, 2, 4096, 8192, 7)}, 9)
     counted["devices"][0]["counters"]["write_zeroes_misaligned"] = 2

@@ -80,7 +80,7 @@ def test_a_worker_that_is_killed_at_work_changes_no_byte(tmp_path, traces):
 
 
 def sleeper(program, at_work):
-    """The process of the command that sleeps, once it does."""
+    """The process of the command that sleeps, once asleep."""
     limit = Limit(120)
     while True:
         assert program.poll() is None and not limit.over(), limit

@@ -78,7 +78,7 @@ def test_with_noise_no_wrong_figure_is_told(profile, method, seeds, noise):
 
 
 def test_a_slow_drive_without_rotation_is_not_said_to_rotate():
-    """Whatever takes 5 ms, give or take a tenth, may or may not rotate, but no speed follows."""
+    """A drive that takes 5 ms, give or take a tenth, may or may not rotate, but no speed follows."""
     with ClockTarget(profile="fixed", latency_us=5000, size="1T", noise=10) as target:
         for method in METHODS:
             found = told(method, target)

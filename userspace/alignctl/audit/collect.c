@@ -576,7 +576,7 @@ static bool is_source(const struct stack_layer *layer, struct libmnt_fs *fs)
 			   !strcmp(source, layer->path)));
 }
 
-/* Take what a mounted file system shows to everybody. */
+/* Take what a mounted file system shows to every user. */
 static void take_mounted(struct stack_layer *layer, struct libmnt_fs *fs)
 {
 	const char *type = mnt_fs_get_fstype(fs);

@@ -38,7 +38,7 @@ struct content_type {
 /* Return the row of a type; NULL for NULL and for a type of a newer libblkid. */
 const struct content_type *content_type_of(const char *name);
 
-/* Check for content whose blocks nobody has read, though its type is known. */
+/* Check for content whose blocks were not read, though its type is known. */
 bool content_is_unread(const struct stack_content *content);
 
 #endif

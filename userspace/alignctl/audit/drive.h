@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The drives below a device, and how many misaligned writes each of them has
- * counted itself, where it does. Nothing is written.
+ * counted itself, if it counts them. Nothing is written.
  */
 #ifndef ALIGNCTL_DRIVE_H
 #define ALIGNCTL_DRIVE_H

@@ -16,7 +16,7 @@
 
 /* Why a drive's count says nothing of the ledger's. */
 enum silence {
-	SILENCE_NONE,		/* it does */
+	SILENCE_NONE,		/* the drive tells its count */
 	SILENCE_DRIVE,		/* the drive has no count */
 	SILENCE_UNSEEN,		/* it was not below when the interval began */
 	SILENCE_RESTARTED,	/* it counts from its last power-on on */

@@ -27,7 +27,7 @@ enum drive_log_fault {
  * @version: version of the page's layout
  * @unaligned: writes since power-on whose first byte was not the first of an
  *	indirection unit, the block in which the drive maps its media
- * @media_bytes: bytes written to the media over the drive's life, for whatever
+ * @media_bytes: bytes written to the media over the drive's life, for any
  *	reason
  * @media_known: @media_bytes is set; else the count exceeds 64 bits
  */
@@ -39,7 +39,7 @@ struct drive_log {
 };
 
 /*
- * Read a page of @length bytes, which may come from anybody. Return:
+ * Read a page of @length bytes, which is not trusted. Return:
  * DRIVE_LOG_FINE, or why the page is not believed, with nothing set but, for
  * DRIVE_LOG_VERSION, the version.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Readers of on-disk headers. Each reads a bounded part of a device that may
- * come from anybody, trusts no figure in it, and gives only those that the
+ * Readers of on-disk headers. Each reads a bounded part of a device of any
+ * origin, trusts no figure in it, and gives only those that the
  * format allows.
  */
 #ifndef ALIGNCTL_HEADER_H

@@ -324,7 +324,7 @@ static void judge_end(const struct subject *subject)
 			"shrink the file system to the last block boundary first, then the partition");
 		return;
 	}
-	/* what the content would lose nobody has said */
+	/* no remedy says what the content would lose */
 	if (own->content.type || own->content.table || own->content.unread ||
 	    !can_change(disk)) {
 		finding->reason = message_format(

@@ -190,7 +190,7 @@ static char *figure_text(struct maybe figure)
 					   NULL;
 }
 
-/* Add the time of a revolution, if somebody says it. */
+/* Add the time of a revolution, if a source states it. */
 static void add_revolution(struct audit *audit, const struct stack_layer *disk)
 {
 	const struct unit_rotation *rotation = unit_rotation(&disk->unit);
@@ -206,7 +206,7 @@ static void add_revolution(struct audit *audit, const struct stack_layer *disk)
 		    labels);
 }
 
-/* Add the writes that an SSD is rated for. Return: whether somebody says. */
+/* Add the writes that an SSD is rated for. Return: whether a source states them. */
 static bool add_rated(struct audit *audit, const struct stack_layer *disk)
 {
 	const struct unit_rated *rated = &disk->unit.rated;

@@ -56,7 +56,7 @@ struct stack_view {
 
 /* Why the headers of a device were not read. */
 enum stack_unread {
-	UNREAD_NOT,		/* they were, or nobody asked */
+	UNREAD_NOT,		/* they were read, or not asked for */
 	UNREAD_ORDINARY,	/* the user may not open it, and is not root */
 	UNREAD_FORBIDDEN,	/* nor may root, here */
 	UNREAD_GONE,		/* the node or the device is not there */
@@ -64,7 +64,7 @@ enum stack_unread {
 	UNREAD_SUSPENDED,
 	UNREAD_SEVERAL,		/* signatures of several types */
 	UNREAD_DAMAGED,		/* a header that its type does not allow */
-	UNREAD_CUT,		/* an image ends before it does */
+	UNREAD_CUT,		/* an image ends before the header */
 	UNREAD_FAILED,		/* reads fail */
 	UNREAD_NR,
 };

@@ -38,7 +38,7 @@ void json_add_text(struct json_object *object, const char *key,
 		   const char *text);
 /*
  * Add a text as it is, for a file that is read back here: a name in it must stay
- * the one of its file, whatever bytes it has.
+ * the one of its file, with any bytes.
  */
 void json_add_bytes(struct json_object *object, const char *key,
 		    const char *text);

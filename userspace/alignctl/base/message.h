@@ -22,7 +22,7 @@ char *message_format(const char *format, ...)
 
 /*
  * Return a copy of @text, for free(), with control characters and bytes that
- * are no character of the locale written "\xNN": anybody may have chosen a
+ * are no character of the locale written "\xNN": any user may have chosen a
  * label or a path, root's terminal shows it, and libsmartcols (2.38) may never
  * return from a byte that it cannot read.
  */

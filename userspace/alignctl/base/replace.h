@@ -8,8 +8,8 @@
 /*
  * Replace the file @path, or create it, with mode 0644: a reader sees the whole
  * old or the whole new content. An existing file is replaced only if it is a
- * regular one that is empty or has the first line of @text, so that nobody
- * else's is lost. Nothing is forced to the disk. @option is for messages.
+ * regular one that is empty or has the first line of @text, so that no
+ * other content is lost. Nothing is forced to the disk. @option is for messages.
  * Return: enum alignctl_exit, reported; the old file is there after an error.
  */
 int replace_file(const char *option, const char *path, const char *text,

@@ -121,7 +121,7 @@ struct aligntab_added {
 };
 
 /*
- * Add a line to the file, which is replaced as a whole: whatever fails, the old
+ * Add a line to the file, which is replaced as a whole: after a failure, the old
  * file stays. @added: set, for aligntab_take_back(). Return: enum alignctl_exit;
  * errors have been reported.
  */
@@ -143,7 +143,7 @@ int aligntab_remove(const char *name, bool *removed);
 
 /*
  * Check whether the kernel's command line says aligntab=no, for a system that
- * does not boot otherwise: then nobody acts on the file.
+ * does not boot otherwise: then no program acts on the file.
  */
 bool aligntab_off(void);
 

@@ -33,7 +33,7 @@ static bool in_list(const char *list, const char *word)
 	return false;
 }
 
-/* Check for a device that no line means, whatever it says. */
+/* Check for a device that no line can mean. */
 static bool never_meant(find_property *property, void *context)
 {
 	const char *uuid = property("DM_UUID", context);

@@ -11,7 +11,7 @@
 
 /*
  * Create an align device, or find it there, and add its line to aligntab. The
- * device below is hidden before: whatever fails, the line and the device are
+ * device below is hidden before: after a failure, the line and the device are
  * taken back. Return: enum alignctl_exit; errors have been reported.
  */
 int persist_attach(struct attach_options *options, const char *name,

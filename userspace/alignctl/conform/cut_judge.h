@@ -16,8 +16,8 @@
 enum cut_fault {
 	CUT_LOST,	/* what was durable is not there; older content is */
 	CUT_TORN,	/* parts of a logical block are of different writes */
-	CUT_NEIGHBOUR,	/* content of nobody, beside a request that was not durable */
-	CUT_FOREIGN,	/* content of nobody, elsewhere */
+	CUT_NEIGHBOUR,	/* content of no request, beside one that was not durable */
+	CUT_FOREIGN,	/* content of no request, elsewhere */
 	CUT_UNREADABLE,	/* it cannot be read */
 	CUT_FAULT_NR,
 };

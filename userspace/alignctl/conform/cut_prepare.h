@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Before a power cut: requests in flight together, until somebody stops them or the
+ * Before a power cut: requests in flight together, until a signal stops them or the
  * power goes, with a file that tells afterwards what was sent and what had ended.
  */
 #ifndef ALIGNCTL_CONFORM_CUT_PREPARE_H

@@ -5,7 +5,7 @@
  *
  * - It only grows: a header of 256 bytes, then records of 24 bytes, in the order of
  *   what happened. A check in each says where it belongs; reading ends at the first
- *   one that is not whole. What comes before that is true, whatever is missing.
+ *   one that is not whole. What comes before that is true, even if the rest is missing.
  * - A request may be sent once a record on the disk says so (CUT_MAY_SEND): of one
  *   that STATE does not know nothing can be on the device. That a request is sent
  *   (CUT_BEGAN) need not be on the disk, as the seed tells what it was.

@@ -2,7 +2,7 @@
 /*
  * What a logical block may contain when several requests were in flight together.
  *
- * The rules are those that every block device keeps, whatever it is made of:
+ * The rules are those that every block device keeps, of any kind:
  *
  * 1. A logical block has the content of one write, whole. Two writes in flight
  *    together may come in either order, and in another one for each block.
@@ -12,7 +12,7 @@
  * 4. What no request covers stays as it is.
  * 5. A discarded block has any content until it is written again.
  *
- * And of what a power cut leaves, whatever cache the device has:
+ * And of what a power cut leaves, with any cache of the device:
  *
  * 6. A request is durable once it has ended and a flush that began after that has
  *    ended, too; a write with FUA is durable once it has ended. No other one is.
@@ -82,7 +82,7 @@ uint32_t lawful_contents(const struct lawful_request *requests, size_t nr,
 			 uint64_t block, uint64_t began_ns, uint64_t ended_ns);
 
 /*
- * Return the time at which whatever had ended before it is durable by a flush:
+ * Return the time at which all that had ended before it is durable by a flush:
  * the last beginning of one that has ended; 0: there is none.
  */
 uint64_t lawful_flushed(const struct lawful_request *requests, size_t nr);

@@ -20,7 +20,7 @@ enum fault {
 	FAULT_STALE,		/* a read found what had been replaced before */
 	FAULT_TORN,		/* parts of a logical block are of different writes */
 	FAULT_NEIGHBOUR,	/* a block that no request covers has changed */
-	FAULT_FOREIGN,		/* the content of another block, or of nobody */
+	FAULT_FOREIGN,		/* the content of another block, or of no request */
 	FAULT_NR,
 };
 

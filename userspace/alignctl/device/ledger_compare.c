@@ -329,7 +329,7 @@ static struct table_value phase_value(const void *row, size_t column)
 static const struct table_type phase_table =
 	TABLE_TYPE(phase_columns, phase_value);
 
-/* Fill in shares by the sector in the block, whatever the logical block is. */
+/* Fill in shares by the sector in the block, with any logical block. */
 static void get_phase(const struct ledger *ledger, double *shares,
 		      double *largest)
 {

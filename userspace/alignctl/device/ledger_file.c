@@ -178,7 +178,7 @@ static char *read_device(struct ledger_device *device,
 		return message_format("a device without name or dm");
 	device->name = message_format("%s", name);
 	device->dm = message_format("%s", dm);
-	/* first bytes in a block are multiples of this, whatever the device's is */
+	/* first bytes in a block are multiples of this, not of the device's own */
 	device->ledger.logical = ALIGN_SECTOR_SIZE;
 	error = read_counters(&device->ledger, object);
 	/* the bins of phases depend on the targets' blocks */

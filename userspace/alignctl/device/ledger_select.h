@@ -58,7 +58,7 @@ void ledger_select_free(struct ledger_selection *selection);
 /*
  * Read the ledger of each device, again if it does not balance because touches
  * moved meanwhile. A device that has gone since ledger_select() is dropped if
- * nobody named it. Return: enum alignctl_exit, reported; ALIGNCTL_FINDINGS if
+ * it was not named. Return: enum alignctl_exit, reported; ALIGNCTL_FINDINGS if
  * a ledger does not balance although nothing is in flight, if a device is
  * degraded, or if a device below is gone.
  */

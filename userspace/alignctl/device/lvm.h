@@ -17,7 +17,7 @@
 #define LVM_LINKS_BELOW		"align/below/"
 #define LVM_FOLDER_BELOW	"/dev/" LVM_LINKS_BELOW
 
-/* Line of lvm.conf that hides them, whatever the kernel calls them. */
+/* Line of lvm.conf that hides them, by any name in the kernel. */
 #define LVM_FILTER_BELOW	\
 	"devices { global_filter = [ \"r|^" LVM_FOLDER_BELOW "|\" ] }"
 
@@ -50,8 +50,8 @@ void lvm_warn(const char *name, const struct device *device);
 bool lvm_sees(const char *node);
 
 /*
- * Replace one node of a volume by the other in the devices file; whatever
- * fails, the old one is listed. Return: enum alignctl_exit; errors have been
+ * Replace one node of a volume by the other in the devices file; after
+ * a failure, the old one is listed. Return: enum alignctl_exit; errors have been
  * reported.
  */
 int lvm_replace(const char *old, const char *new);

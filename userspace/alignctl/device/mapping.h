@@ -80,7 +80,7 @@ bool mapping_to_linear(const struct mapping *now, struct mapping *next);
 enum mapping_fit {
 	MAPPING_FITS,		/* the last line ends where its device ends */
 	MAPPING_GROWS,		/* its device goes on after it */
-	MAPPING_TAKEN,		/* so it does, but a line lies or may lie there */
+	MAPPING_TAKEN,		/* likewise, but a line lies or may lie there */
 	MAPPING_CUT,		/* a line ends after its device */
 	MAPPING_UNKNOWN,	/* the last line, or its device, is unknown */
 };

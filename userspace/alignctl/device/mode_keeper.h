@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The keeper: a process that changes the mode of an align device for an
- * experiment, and puts the mode before it back whatever ends the experiment, by
+ * experiment, and puts the mode before it back however the experiment ends, by
  * kill -9, too. It alone changes the mode, so that no change of a killed
  * experiment comes after the mode was put back.
  *

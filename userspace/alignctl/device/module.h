@@ -15,7 +15,7 @@ enum module_failure {
 
 /*
  * Find the kind of failure in modprobe's output. @lockdown is the content of
- * /sys/kernel/security/lockdown, or NULL; @root: modprobe ran as root, whom
+ * /sys/kernel/security/lockdown, or NULL; @root: modprobe ran as root, which
  * only a lockdown forbids to load modules.
  */
 enum module_failure module_sort_failure(const char *output,

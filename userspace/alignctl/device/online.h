@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Replace the table of a device while it is in use: one load, one suspend and
- * one resume. Whatever fails, the device goes on with the table that it had.
+ * one resume. After a failure, the device goes on with the table that it had.
  */
 #ifndef ALIGNCTL_ONLINE_H
 #define ALIGNCTL_ONLINE_H

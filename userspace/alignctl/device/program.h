@@ -19,7 +19,7 @@ int program_run(char *const argv[], char **output);
 
 /*
  * Run a program, and check whether its output has a path of the device whose
- * node is given, by whatever name. Return: false also if the program is
+ * node is given, by any name. Return: false also if the program is
  * missing.
  */
 bool program_names(char *const argv[], const char *node);

@@ -13,7 +13,7 @@ struct members *members_new(char *const *names, size_t nr);
 /*
  * Copy a JSON text of @length bytes, behind which a NUL stands, to @to, without
  * white space and without the members of objects whose name is not among
- * @names; what is in such a member is left out whatever its name. A member
+ * @names; all that is in such a member is left out. A member
  * whose name has an escape is copied. @to has room for @length bytes.
  * Return: length of the copy; 0: the text is refused, as it is no JSON by the
  * strict rules of RFC 8259, more than one document, or has numbers or a depth

@@ -80,7 +80,7 @@ int following_check(struct followed *followed, const struct device *device)
 {
 	struct shapes *shapes = &followed->shapes;
 	int status = programs_check_kernel("record", "record --requests",
-					   "record without it");
+					   "record alone");
 
 	return status ? status : programs_find_range(device, &shapes->range,
 						     &shapes->geometry);

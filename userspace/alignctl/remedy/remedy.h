@@ -132,7 +132,7 @@ const struct remedy *remedy_of(enum remedy_id id);
 char *remedy_command(enum remedy_id id, const struct remedy_words *words);
 
 /*
- * Return the command of a message, for free(): as remedy_command(), whatever its
+ * Return the command of a message, for free(): as remedy_command(), with any
  * characters, which message_error() makes visible.
  */
 char *remedy_of_words(enum remedy_id id, const struct remedy_words *words);

@@ -205,7 +205,7 @@ static void text_figures(const struct replay *replay)
 	if (replay->source.plan.buffered)
 		printf("  buffered    the page cache reads %s blocks and makes %s writes of it\n",
 		       FIGURE_OF(f->reads), FIGURE_OF(f->requests));
-	printf("  expected    %s partial touches in %s blocks; %s blocks must be read, whatever is held\n",
+	printf("  expected    %s partial touches in %s blocks; %s blocks must be read, even with all touches held\n",
 	       FIGURE_OF(f->touches), FIGURE_OF(f->distinct),
 	       FIGURE_OF(f->rmin));
 }

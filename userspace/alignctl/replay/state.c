@@ -17,7 +17,7 @@
 #include "replay/result_file.h"
 #include "replay/state.h"
 
-/* The same length whatever its value, so that it can be written over. */
+/* The same length for every value, so that it can be written over. */
 #define FIGURE	"%20" PRIu64
 
 static int refuse(const struct replay_state *state)

@@ -120,7 +120,7 @@ def wait_for_run(process, seconds=60):
 
 
 def at_a_terminal(*arguments, answer):
-    """Runs the program for somebody who answers what it asks; what it said, and its exit status."""
+    """Run the program at a terminal where `answer` is typed; return what it said, and its exit status."""
     pid, terminal = pty.fork()
     if not pid:
         os.execv(ALIGNCTL, ["alignctl", *map(str, arguments)])

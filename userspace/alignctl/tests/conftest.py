@@ -36,7 +36,7 @@ def memory(tmp_path):
 
 @pytest.fixture
 def loops():
-    """Skip where nobody can make loop devices, which commands for images need: a container, or not root."""
+    """Skip where loop devices cannot be made, which commands for images need: a container, or not root."""
     if not os.path.exists("/dev/loop-control") or os.geteuid():
         pytest.skip("loop devices need root and /dev/loop-control")
 

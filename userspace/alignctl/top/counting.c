@@ -24,7 +24,7 @@ static const char *const outer_names[NR_INNER] = { "rows", "classes" };
 /* The programs of --drive begin so. */
 #define DRIVE_PROGRAMS	"rq_"
 
-/* The program at a function that not every kernel has, or lets anybody look at. */
+/* The program at a function that not every kernel has, or allows to trace. */
 #define CALL_PROGRAM	"iomap_next"
 
 /**

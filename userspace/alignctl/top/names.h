@@ -15,7 +15,7 @@ struct libmnt_table;
  * struct names - where names are looked up
  * @mounts: the mounts that this process sees
  * @cgroup_fd: mount point of cgroup v2; -1: there is none
- * @no_cgroups: reason why write-back does not go by its cgroup; NULL: it does
+ * @no_cgroups: reason why write-back does not go by its cgroup; NULL: none
  */
 struct names {
 	struct libmnt_table *mounts;

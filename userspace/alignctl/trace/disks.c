@@ -55,7 +55,7 @@ static struct table_value value(const void *context, size_t column)
 void trace_disks_set_blocks(struct trace_disks *disks, uint32_t physical,
 			    uint32_t offset)
 {
-	/* traces are counted in sectors, whatever the logical block is */
+	/* traces are counted in sectors, with any logical block */
 	disks->unknown = align_geometry_init(&disks->blocks, physical,
 					     ALIGN_SECTOR_SIZE, offset, 0,
 					     TRACE_MAX_END >>

@@ -145,7 +145,7 @@ int parquet_child_wait(struct parquet_child *child, char **reason)
 	pid_t ended;
 
 	*reason = NULL;
-	/* whatever it still writes is not wanted */
+	/* the rest of its output is not wanted */
 	if (child->output >= 0)
 		close(child->output);
 	child->output = -1;

@@ -507,7 +507,7 @@ static bool is_of_other_disk(const struct trace *trace,
 	return !name || strcmp(name, trace->choice.disk);
 }
 
-/* Return why an entry makes no request of its disk; TRACE_NR_LEFT_OUT: it does. */
+/* Return why an entry makes no request of its disk; TRACE_NR_LEFT_OUT: none. */
 static enum trace_left_out why_no_request(const struct trace *trace,
 					  const struct trace_request *request)
 {

@@ -2,7 +2,7 @@
 /*
  * Decompress a trace while it is read: gzip, bzip2, xz and zstd, also several of
  * them one behind the other, as cat and parallel compressors make them. Memory is
- * bounded whatever the file says, and so is the growth of the data.
+ * bounded for any file, and so is the growth of the data.
  */
 #ifndef ALIGNCTL_TRACE_UNPACK_H
 #define ALIGNCTL_TRACE_UNPACK_H

@@ -197,7 +197,7 @@ static void ask_probed(struct unit *unit, const char *disk)
 			   UNIT_HIGH, wrong);
 }
 
-/* Add what a source says of the rotation, if it does. */
+/* Add the rotation that a source states, if it states one. */
 static void rotates(struct unit *unit, enum unit_source source,
 		    const char *figure, struct maybe rpm)
 {

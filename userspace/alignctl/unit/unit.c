@@ -264,7 +264,7 @@ static void add_rpm(struct json_object *object, const char *key,
 		 json_from_number((uint64_t)found) : NULL);
 }
 
-/* @rotation: NULL: nobody says */
+/* @rotation: NULL: no source states one */
 static struct json_object *json_rotation(const struct unit_rotation *rotation)
 {
 	struct json_object *object = json_new();
@@ -300,7 +300,7 @@ static struct json_object *json_rotations(const struct unit *unit)
 	return object;
 }
 
-/* Return the rated writes; NULL: nobody says. */
+/* Return the rated writes; NULL: no source states them. */
 static struct json_object *json_rated(const struct unit_rated *rated)
 {
 	struct json_object *object;

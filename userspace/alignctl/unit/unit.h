@@ -7,7 +7,7 @@
  *
  * The order of precedence is that of enum unit_source. A person who gives or
  * overrides the unit of a drive does so because of the other claims. A measurement of this
- * very drive shows what it does, whatever a document or the drive says. The
+ * very drive shows what it does, against a document or the drive's own word. The
  * hardware database has what the manufacturer publishes about drives that say
  * nothing or something wrong about themselves, so it comes before them. The
  * kernel repeats what the drive says, cut or rounded to its own rules, and a
@@ -82,7 +82,7 @@ struct unit_rotation {
 
 /**
  * struct unit_rated - how many bytes an SSD is rated to be written in its life
- * @bytes: the bytes; unknown: nobody says
+ * @bytes: the bytes; unknown: no source states them
  * @source: the source: an administrator, or a document
  * @figure: name of the property
  */
@@ -158,7 +158,7 @@ const struct unit_claim *unit_taken(const struct unit *unit);
 /* Return the unit, bytes; unknown: nothing states it. */
 struct maybe unit_bytes(const struct unit *unit);
 
-/* Return the unit that a source states, bytes; unknown: it does not. */
+/* Return the unit that a source states, bytes; unknown: none stated. */
 struct maybe unit_claimed(const struct unit *unit, enum unit_source source);
 
 /*
@@ -191,7 +191,7 @@ bool unit_rotation_contradicted(const struct unit *unit);
 
 /*
  * Return what all say of the rotation, as "drive (VPD page B1h) 7200 rpm, kernel
- * (rotational) no rotation", for free(); NULL: nobody says.
+ * (rotational) no rotation", for free(); NULL: no source states one.
  */
 char *unit_rotations_text(const struct unit *unit);
 

@@ -162,7 +162,7 @@ static int remove_device(const struct dm_align *device, bool force)
 /*
  * Find a device, and if it is to be removed, free it first of the maps of its
  * partitions, which kpartx made for the device alone, and of programs that look
- * at it for a moment: udev does when somebody has written to it. That moment is
+ * at it for a moment: udev does after a write to it. That moment is
  * as long as libdevmapper's for the removal itself. Return: as dm_align_find().
  */
 static int find_closed(struct dm_align *device, const char *wanted)

@@ -13,7 +13,7 @@
  * @device: the device
  * @verb: name of the verb, for messages
  * @named_by: word before the device's path in messages, as "--on is"
- * @force: argument of --force, or the path that somebody has typed; NULL: neither
+ * @force: argument of --force, or the path that a person has typed; NULL: neither
  * @ask: a person at a terminal may confirm instead of --force
  * @keeps: what the device holds is not lost, so that only its users matter
  * @end: byte of a file before which it is written
@@ -30,7 +30,7 @@ struct overwrite {
 
 /*
  * Refuse a device that is in use or holds data, unless --force names it or
- * somebody types its name, which sets @force. Return: enum alignctl_exit, reported.
+ * a person types its name, which sets @force. Return: enum alignctl_exit, reported.
  */
 int overwrite_guard(struct overwrite *overwrite);
 

@@ -22,7 +22,7 @@
  * @length: bytes of a repetition that has one part; else 0
  * @seed: seed of the order of random writes
  * @buffered: requests go through the page cache
- * @fdatasync: each write is followed by fdatasync, whatever the workload has
+ * @fdatasync: each write is followed by fdatasync, in every workload
  */
 struct plan {
 	const struct workload *workload;

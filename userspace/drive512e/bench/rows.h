@@ -19,7 +19,7 @@ struct bench_row {
 	const char *source;		/* letter in profiles/profiles.h */
 	const char *unit;
 	double published;		/* 0: no figure */
-	/* why the model does not claim to meet it; NULL: it does */
+	/* why the model does not claim to meet it; NULL: it meets it */
 	const char *unclaimed;
 	double (*measure)(const struct bench_row *row);	/* NULL: cannot be */
 	/* arguments of measure() */

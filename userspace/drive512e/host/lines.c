@@ -159,7 +159,7 @@ void lines_obey(struct host *host, const struct model_config *config)
 	size_t room = 0;
 
 	host->size = config->size;
-	/* whoever has sent a line may wait for its answer */
+	/* the sender of a line may wait for its answer */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("%" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d %d\n",
 	       config->size, says.logical, says.physical, says.alignment,

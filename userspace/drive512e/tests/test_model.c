@@ -729,7 +729,7 @@ const struct tap_test model_tests[] = {
 	{ "misaligned writes sent together are no stream",
 	  test_stream_in_turn },
 	{ "a bridge takes one command at a time", test_one_command_at_a_time },
-	{ "every touch is an RMW or saved, whatever the requests", test_balance },
+	{ "every touch is an RMW or saved, for any requests", test_balance },
 	{ "the same arrivals give the same completions", test_same_again },
 	{ "reading and writing whole blocks beats the drive's own RMW",
 	  test_padding_pays },

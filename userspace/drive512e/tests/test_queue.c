@@ -226,7 +226,7 @@ static void test_power_cut_ends_all(void)
 	player_stop(&p);
 }
 
-/* However often somebody asks, the answer is the same. */
+/* However often a query is repeated, the answer is the same. */
 static void test_asking_changes_nothing(void)
 {
 	struct queued a[16], b[16];

@@ -102,7 +102,7 @@ const struct tap_test rows_tests[] = {
 	  test_profiles_have_rows },
 	{ "the touches of the published workloads are RMWs or saved",
 	  test_touches_balance },
-	{ "a misaligned stream needs two RMWs whatever its length",
+	{ "a misaligned stream of any length needs two RMWs",
 	  test_streams_need_two_reads },
 	{ 0 },
 };

@@ -249,7 +249,7 @@ static void test_balance(void)
 			CHECK(done > p.now && done - p.now < IDLE, "%jd us",
 			      (intmax_t)((done - p.now) / US));
 			p.now += tap_random(200) * US;
-			/* Somebody waits for a drive that is far behind. */
+			/* The host waits for a drive that is far behind. */
 			if (done - p.now > 50 * MS)
 				p.now = done - 50 * MS;
 			if (req.op == OP_WRITE || req.op == OP_ZERO) {
@@ -274,7 +274,7 @@ const struct tap_test ssd_tests[] = {
 	{ "an RMW costs a page read, however many units and pages",
 	  test_rmw_costs_page_read },
 	{ "an RMW reads only what the write leaves", test_reads_only_the_rest },
-	{ "a read of two units takes longer, within a unit it does not",
+	{ "a read of two units takes longer than one within a unit",
 	  test_units_are_looked_up },
 	{ "dies read at the same time", test_parallel_reads },
 	{ "reads of one die wait for each other", test_one_die },
@@ -285,6 +285,6 @@ const struct tap_test ssd_tests[] = {
 	  test_without_cache },
 	{ "a read interrupts programming", test_reads_go_first },
 	{ "a power cut empties the buffer", test_power_cut },
-	{ "every touch is an RMW, whatever the requests", test_balance },
+	{ "every touch is an RMW, for any requests", test_balance },
 	{ 0 },
 };

@@ -5,7 +5,7 @@
  *
  *     sim-conform [SEEDS [FIRST [CASE]]]
  *
- * Each choice is by chance, the only strategy of the machine that lets everybody go
+ * Each choice is by chance, the only strategy of the machine that lets every thread go
  * on in the end, as a case that waits for another task wants it.
  *
  * Exit status 1 if an expectation failed, 2 if the arguments are bad.

@@ -343,7 +343,7 @@ void dm_submit_bio_remap(struct bio *clone, struct bio *bio)
 	submit_bio_noacct(bio ? bio : clone);
 }
 
-/* Wake who suspends the device; a search has nobody wake up only to look and wait. */
+/* Wake the thread that suspends the device; a search wakes no thread in vain. */
 static void wake_suspend(struct mapped_device *md)
 {
 	if (!machine_is_search() || !(md->in_flight || md->readers))

@@ -38,7 +38,7 @@ static struct {
 static unsigned int nr_running;
 
 /*
- * An item may be freed while it runs. But if its function sleeps then, whoever gets the
+ * An item may be freed while it runs. But if its function sleeps then, a thread that gets the
  * memory, and queues an item with that function, waits for a sleeper of another one.
  */
 static void check_freed(unsigned int i, bool sleeps)
@@ -234,7 +234,7 @@ static void kick(struct workqueue_struct *wq)
 }
 
 /*
- * Have what is left run by somebody else, before a worker may sleep in an item. An
+ * Have the rest run by another worker, before a worker may sleep in an item. An
  * item may have become free to run only after it was queued.
  */
 static void kick_others(void)
@@ -398,8 +398,8 @@ bool schedule_work(struct work_struct *work)
 }
 
 /*
- * Take an item off its queue, if it is there, and wait until it does not run.
- * Meanwhile nobody can queue it, not even itself.
+ * Take an item off its queue, if it is there, and wait until it has ended.
+ * Meanwhile the item cannot be queued, not even by itself.
  */
 static bool cancel(struct work_struct *work)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Whatever way a system goes down in order, what coalesce holds is on the disk before the machine is left."""
+"""In each way of a system to go down in order, what coalesce holds is on the disk before the machine is left."""
 
 import json
 

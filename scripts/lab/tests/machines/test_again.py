@@ -154,7 +154,7 @@ def test_a_death_before_the_command_began_boots_again_once(ends):
     # A drive that does not answer makes a boot hang.
     (BOOT, vm.TIMED_OUT, False, ""),
     (BOOT, vm.DIED, False, "qemu-system-x86_64: Failed to connect to 'drive': Connection refused"),
-    # The command has reported its status, whatever the guest died of afterwards.
+    # The command has reported its status; a later death of the guest does not matter.
     (BOOT + STALE + PANIC, 0, True, ""),
     (BOOT, 3, True, ""),
 ])

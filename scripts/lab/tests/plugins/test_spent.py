@@ -70,5 +70,5 @@ def test_the_processor_time_of_a_phase_is_that_of_the_worker_and_of_what_has_end
     assert ran.returncode == 0, ran.stdout + ran.stderr
     used = dict(re.findall(r"^used (\w+) (\S+)$", ran.stdout, re.M))
     assert float(used["test_of_itself"]) >= 0.3 and float(used["test_of_a_child"]) >= 0.3
-    # Of a wait there is none, whatever was used before.
+    # Of a wait there is none, even after work.
     assert float(used["test_of_none"]) < 0.3

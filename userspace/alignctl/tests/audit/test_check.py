@@ -359,7 +359,7 @@ def test_a_device_that_may_not_be_opened_is_said_so(stack):
 
 
 def test_a_mounted_file_system_that_may_not_be_read_is_no_finding(stack):
-    """Everybody sees its type in the table of mounts, and nobody the sectors that it was made with."""
+    """The table of mounts shows its type to every user, and to none the sectors that it was made with."""
     (stack.root / "proc/self/mountinfo").write_text("22 1 253:0 / /srv rw - xfs /dev/mapper/vg-a rw\n")
     (stack.root / "dev/mapper/vg-a").unlink()
     faults, notes, devices = stack.check("dm-0")

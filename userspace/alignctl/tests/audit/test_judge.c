@@ -685,7 +685,7 @@ static void types(void)
 		layer = partition(1, START, 2014 * 512);
 		layer->type = strdup(unused[i]);
 		expect("", NULL);
-		/* whatever its type, what carries something is written */
+		/* a disk of any type that carries something is written */
 		disk(512, 4096, 0);
 		layer = partition(1, 34 * 512, 2014 * 512);
 		layer->type = strdup(unused[i]);

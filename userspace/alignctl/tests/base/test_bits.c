@@ -68,6 +68,6 @@ static void lowest(void)
 const struct tap_test bits_tests[] = {
 	{ "a mask has the bits between two, all 64 and none included", masks },
 	{ "the set bits of a word are counted", counts },
-	{ "the lowest set bit is found, whatever is set above it", lowest },
+	{ "the lowest set bit is found, with any set above it", lowest },
 	{ 0 },
 };

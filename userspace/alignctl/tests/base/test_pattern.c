@@ -131,7 +131,7 @@ const struct tap_test pattern_tests[] = {
 	{ "a sector of another address, write or run does not match",
 	  any_field },
 	{ "64 bytes from a neighbouring sector are seen", any_line },
-	{ "zeroes and ones are nobody's pattern", foreign },
+	{ "zeroes and ones are no writer's pattern", foreign },
 	{ "after the numbers come only bytes that no signature is made of",
 	  plain_bytes },
 	{ 0 },

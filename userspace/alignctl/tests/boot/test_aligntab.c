@@ -385,7 +385,7 @@ static void off(void)
 	CHECK(!aligntab_off(), "without a command line");
 	tree_file("/proc/cmdline", "quiet aligntab=no ro\n");
 	CHECK(aligntab_off(), "aligntab=no");
-	tree_file("/proc/cmdline", "quiet aligntab=nobody xaligntab=no\n");
+	tree_file("/proc/cmdline", "quiet aligntab=none xaligntab=no\n");
 	CHECK(!aligntab_off(), "other words");
 	tree_close();
 }

@@ -97,7 +97,7 @@ static void mounted_for_another(void)
 {
 	make_machine();
 	tree_link("/proc/self/ns/mnt", "/mnt:[1]");
-	/* one that is like ours says nothing new, whatever it sees */
+	/* one that is like ours says nothing new */
 	mount_for(7, "1", "8:16", "/same");
 	CHECK(!findings(8, 16, ""), "our own namespace was looked at twice");
 	mount_for(12, "2", "8:16", "/srv");
@@ -299,7 +299,7 @@ static void pattern_is_no_signature(void)
 }
 
 const struct tap_test guard_tests[] = {
-	{ "a device that nobody uses is free", unused },
+	{ "a device that is not in use is free", unused },
 	{ "a mounted device is found, also under Btrfs's own number", mounted },
 	{ "a mount in another mount namespace is found", mounted_for_another },
 	{ "a mounted partition counts for its disk", partition_mounted },

@@ -200,7 +200,7 @@ static void fits(void)
 		{ "align 8:3 1", "align 8:3 0", MAPPING_TAKEN, 0, 0 },
 		{ "align 8:3 0", "align 8:3 500", MAPPING_GROWS, 1, 2500 },
 		{ "align 8:3 500", "align 8:3 2500", MAPPING_FITS, 1, 0 },
-		/* nobody knows where another target lies */
+		/* the place of another target is unknown */
 		{ "crypt aes 00 0 8:0 0", "align 8:2 0", MAPPING_TAKEN, 0, 0 },
 		{ "crypt aes 00 0 8:0 0", "align 8:2 1500", MAPPING_FITS, 1, 0 },
 		{ "align 8:2 0", "crypt aes 00 0 8:2 0", MAPPING_UNKNOWN, 1, 0 },

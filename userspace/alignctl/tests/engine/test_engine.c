@@ -218,7 +218,7 @@ static void damage(int sector, const void *bytes)
 		perror(disk.path);
 }
 
-/* The model knows what the test's own does, whatever part it takes at once. */
+/* The model knows what the test's own does, with parts of any length. */
 static void sees_damage(void)
 {
 	static const uint32_t parts[] = { 0, 2, 5, 63, 64 };

@@ -65,7 +65,7 @@ static void chain(void)
 	CHECK(!order_add(order, 0, &write_0), "the third");
 	CHECK(order_add(order, 2, &far), "one elsewhere is not stopped");
 	CHECK(order_waiting(order) == 2, "%u wait", order_waiting(order));
-	CHECK(order_end(order, 2, free) == 0, "nobody waits for that");
+	CHECK(order_end(order, 2, free) == 0, "no request waits for that");
 	CHECK(order_end(order, 3, free) == 1 && free[0] == 1,
 	      "the second is next, and not the third");
 	CHECK(order_end(order, 1, free) == 1 && free[0] == 0, "the third");
@@ -134,7 +134,7 @@ static void random_in_units_of(uint64_t unit)
 			CHECK(!state[i] || waits == (state[i] == WAITING),
 			      "%" PRIu64 " of units of %" PRIu64 ": %s",
 			      turn[i], unit, waits ? "runs before its turn" :
-						     "waits for nobody");
+						     "waits for no request");
 		}
 	}
 	CHECK(added == NR && ended == NR, "%d of %d", ended, NR);
@@ -156,7 +156,7 @@ const struct tap_test order_tests[] = {
 	{ "overlaps wait where bytes change, flushes for what changed them",
 	  pairs },
 	{ "three writes of a place run in order, others meanwhile", chain },
-	{ "whatever comes, nothing runs against the order, and all runs",
+	{ "of any requests, none runs against the order, and all run",
 	  at_random },
 	{ 0 },
 };

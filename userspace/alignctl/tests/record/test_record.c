@@ -590,7 +590,7 @@ static void instances(void)
 	waitpid(child, NULL, 0);
 	tree_open();
 	instance(stale);
-	instance("alignctl-1");		/* somebody lives */
+	instance("alignctl-1");		/* of a process that lives */
 	instance("alignctl-x");
 	instance("trace-cmd");
 	instance(own);			/* of a process before us */

@@ -110,7 +110,7 @@ def test_a_kernel_without_btf_is_refused_for_requests_only(machine, tmp_path):
     done = alignctl("record", "--requests", node, "--output", tmp_path / "new", sysroot=root)
     assert done.returncode == IO and not (tmp_path / "new").exists() and not os.listdir(root / "sys/kernel/tracing/instances")
     assert "/sys/kernel/btf/vmlinux: No such file or directory; record --requests needs CONFIG_DEBUG_INFO_BTF, " \
-        "record without it does not\n" in done.stderr
+        "record alone does not\n" in done.stderr
 
 
 def test_a_file_is_refused_as_without_requests(tmp_path):

@@ -258,7 +258,7 @@ def test_a_file_system_is_made_anew_with_whole_blocks(tmp_path, loops, place):
 
 
 def test_a_file_that_is_no_device_becomes_one(tmp_path, loops):
-    """The command is printed by the path that was given, whatever its characters."""
+    """The command is printed by the path that was given, with any characters."""
     image = filled(tmp_path / AWKWARD, MIB)
     refused = alignctl("attach", image)
     assert refused.returncode == USAGE

@@ -689,7 +689,7 @@ const struct tap_test buffered_tests[] = {
 	  same_bytes },
 	{ "a write waits for what overlaps, and for zeroes in its page",
 	  zeroes_have_their_pages },
-	{ "a byte that is wrong is seen, whatever part the model takes at once",
+	{ "a byte that is wrong is seen, with parts of any length in the model",
 	  sees_every_byte },
 	{ "so it is with more pieces than there is room for", many_pieces },
 	{ "four stale bytes are told from those of the last write", stale_bytes },

@@ -295,7 +295,7 @@ static void sees_damage(void)
 	label.sector = 16;
 	pattern_label(sector, &label, 1);
 	damage(&replay, 16, sector);
-	/* sector 17 is nobody's: a neighbour written over */
+	/* sector 17 was not written: a neighbour written over */
 	label.sector = 17;
 	label.sequence = 3;
 	pattern_label(sector, &label, 1);

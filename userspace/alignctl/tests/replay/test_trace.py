@@ -93,7 +93,7 @@ def test_the_trace_decides_how_it_is_timed(disk, trace):
 
 
 def test_the_clock_starts_with_the_first_request(disk, trace):
-    """Whatever it counts from: here from 1970."""
+    """A clock that counts from any time: here from 1970."""
     began = 1_700_000_000_000
     rows = [(began + ms, "write", 8 * ms, 8) for ms in range(0, 300, 100)]
     result = json.loads(alignctl("replay", trace(rows), "--on", disk, "--json").stdout)
@@ -336,7 +336,7 @@ def test_discards_and_zeroes_of_a_block_device_go_beside_the_rest(disk, trace):
             assert result["data_check"]["status"] == "ok" and result["data_check"]["sectors"] == 512 - 128 + 8
             if kinds.get("discard"):
                 assert not any(disk.read_bytes()[:4096])
-        # and nobody holds the device any longer
+        # and no process holds the device any longer
         os.close(os.open(loop, os.O_RDWR | os.O_EXCL))
     finally:
         subprocess.run(["losetup", "-d", loop], timeout=patience(20), check=True)

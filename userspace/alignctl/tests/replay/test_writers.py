@@ -105,7 +105,7 @@ def half_warmed_up(*arguments, least=1):
         assert result["requests"] or "nothing was measured" in done.stderr
         if result["requests"] and result["warmup_requests"] >= least:
             return result
-    raise AssertionError(f"whatever the warm-up, fewer than {least} requests are in it, or none behind it")
+    raise AssertionError(f"with every warm-up, fewer than {least} requests are in it, or none behind it")
 
 
 @pytest.mark.parametrize("workload, options, writes", [("rand512", ["--count", 3000, "--threads", "2"], 3000),

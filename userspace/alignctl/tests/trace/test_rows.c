@@ -492,7 +492,7 @@ static void one_disk(void)
 	}
 }
 
-/* A recording says how many requests it has, and of one disk it does not. */
+/* A recording says how many requests it has, but not for one disk. */
 static void one_disk_of_a_recording(void)
 {
 	const struct trace_choice choice = { .from = TRACE_NR_READABLE,

@@ -457,7 +457,7 @@ static uint64_t time_of(unsigned int shape, uint64_t arrival)
 	}
 }
 
-/* Of those that are held, the earliest goes, whatever arrives in what order. */
+/* Of those that are held, the earliest goes, in any order of arrival. */
 static void earliest_of_any(void)
 {
 	static const unsigned int held[] = { 1, 2, 33, 300 };
@@ -588,7 +588,7 @@ const struct tap_test trace_tests[] = {
 	{ "a trace is read from a pipe, once", a_pipe },
 	{ "a trace begins again when it is rewound", rewound },
 	{ "requests are sorted by time, then by arrival", sorted },
-	{ "the earliest of those held goes, in whatever order they come",
+	{ "the earliest of those held goes, in any order of arrival",
 	  earliest_of_any },
 	{ 0 },
 };

@@ -47,7 +47,7 @@ static void precedence(void)
 		for (k = 0; k <= i; k++)
 			says(order[k], "figure", INT64_C(512) << k);
 		takes(INT64_C(512) << i, unit_source_name(order[i]), i);
-		/* in whatever order they were gathered */
+		/* in any order of gathering */
 		for (k = i + 1; k-- > 0;)
 			says(order[k], "figure", INT64_C(512) << k);
 		takes(INT64_C(512) << i, unit_source_name(order[i]), i);

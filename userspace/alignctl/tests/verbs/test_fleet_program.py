@@ -170,7 +170,7 @@ def both(folder, *options):
 
 @pytest.mark.parametrize("options", [["--json"], ["--by", "device"]])
 def test_the_answer_is_the_same_as_without_it(tmp_path, options):
-    """Of documents of any kind, whatever is wrong with them, and where some are in two folders, or contradict each other."""
+    """Of documents of any kind, with any fault, and where some are in two folders, or contradict each other."""
     source = random.Random(4)
     made = [document for seed in range(9) for document in samples.random_fleet(seed).values()]
     files = {f"odd/{number}.json": spoiled(source.choice(made), source) for number in range(1500)}

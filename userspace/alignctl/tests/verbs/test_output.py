@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Standard output that cannot be written: every verb says so, and a pipe that nobody reads ends it without a word."""
+"""Standard output that cannot be written: every verb says so, and a pipe without a reader ends it without a word."""
 
 import os
 import signal

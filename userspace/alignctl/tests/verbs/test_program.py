@@ -810,7 +810,7 @@ def test_a_degraded_device_is_a_finding_with_the_way_out(machine):
 
 
 def test_a_drive_that_is_gone_is_a_finding_before_anything_is_written_to_it(machine):
-    """Its number leaves /sys/dev/block when it does; the align device keeps it open, and so keeps the number."""
+    """Its number leaves /sys/dev/block with the drive; the align device keeps it open, and so keeps the number."""
     root, align = machine
     (root / "sys/dev/block/8:0").unlink()
     shown = stats(root)

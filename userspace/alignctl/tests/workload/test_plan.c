@@ -282,7 +282,7 @@ static void probes_spread(void)
 	}
 }
 
-/* Probes of one block of whatever the device has. */
+/* Probes of one block of the device's length. */
 static void random_probes_are_as_long_as_the_device_says(void)
 {
 	struct plan plan = plan_of("rndwrite", 5, 0);

@@ -193,7 +193,7 @@ const struct tap_test source_tests[] = {
 	{ "an fdatasync after each write is no request of the source",
 	  an_fdatasync_after_each_write },
 	{ "rewinding forgets the flush that came next", rewound_before_a_flush },
-	{ "the path of a file is a trace, whatever its name", a_path_is_a_trace },
+	{ "the path of a file is a trace, with any name", a_path_is_a_trace },
 	{ "reads are sorted in windows, and each has its own", windows_are_sorted },
 	{ 0 },
 };
