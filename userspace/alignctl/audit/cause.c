@@ -215,7 +215,7 @@ static uint64_t *counter_of(struct cause_search *search,
 	}
 }
 
-static void count(struct cause_search *search, const struct touch *touch)
+static void count_touch(struct cause_search *search, const struct touch *touch)
 {
 	uint64_t *counter = counter_of(search, touch);
 
@@ -225,8 +225,8 @@ static void count(struct cause_search *search, const struct touch *touch)
 }
 
 /* Change the look of a touch that has been counted. */
-static void recount(struct cause_search *search, struct touch *touch,
-		    enum look look)
+static void change_look(struct cause_search *search, struct touch *touch,
+			enum look look)
 {
 	uint64_t *counter = counter_of(search, touch);
 
@@ -234,12 +234,12 @@ static void recount(struct cause_search *search, struct touch *touch,
 	if (counter)
 		--*counter;
 	touch->look = look;
-	count(search, touch);
+	count_touch(search, touch);
 }
 
 /* Explain a touch by the write that goes on at its end. */
-static void explain(struct cause_search *search, struct touch *before,
-		    enum look look)
+static void explain_touch(struct cause_search *search, struct touch *before,
+			  enum look look)
 {
 	switch (before->look) {
 	case LOOK_WHOLE:
@@ -255,7 +255,7 @@ static void explain(struct cause_search *search, struct touch *before,
 	default:
 		return;
 	}
-	recount(search, before, look);
+	change_look(search, before, look);
 }
 
 static struct touch *slot_of(struct cause_search *search, uint64_t block)
@@ -282,7 +282,7 @@ static bool has_half(uint64_t all, uint64_t part)
 }
 
 /* Check for a block among the last that its process was in. */
-static bool stays(const struct touch *before, const struct touch *touch)
+static bool is_recent(const struct touch *before, const struct touch *touch)
 {
 	return before->name == touch->name &&
 	       touch->visit - before->visit <= FEW_BLOCKS;
@@ -310,7 +310,7 @@ static bool rewrites(const struct cause_search *search,
 {
 	const uint32_t block = search->place.block;
 
-	if (!is_part(before) || !is_part(touch) || !stays(before, touch) ||
+	if (!is_part(before) || !is_part(touch) || !is_recent(before, touch) ||
 	    touch->start == search->writers[touch->name].end)
 		return false;
 	if (goes_on(search, before, touch) &&
@@ -320,20 +320,20 @@ static bool rewrites(const struct cause_search *search,
 }
 
 /* Take a touch that rewrites its block into account, before it is counted. */
-static void rewrite(struct cause_search *search, struct touch *before,
-		    struct touch *touch)
+static void count_rewrite(struct cause_search *search, struct touch *before,
+			  struct touch *touch)
 {
 	search->cause.rewrites++;
 	search->cause.durable += before->fua ||
 				 before->flushes != search->flushes;
 	if (before->look != LOOK_REWRITE && has_half(touch->own, before->own))
-		recount(search, before, LOOK_REWRITE);
+		change_look(search, before, LOOK_REWRITE);
 	touch->look = LOOK_REWRITE;
 }
 
 /* Take a touch that goes on after another one into account. */
-static void join(struct cause_search *search, struct touch *before,
-		 struct touch *touch)
+static void join_touch(struct cause_search *search, struct touch *before,
+		       struct touch *touch)
 {
 	enum look joined = LOOK_STREAM;
 
@@ -341,7 +341,7 @@ static void join(struct cause_search *search, struct touch *before,
 	    before->bytes == search->place.max_io &&
 	    before->name == touch->name)
 		joined = LOOK_SPLIT;
-	explain(search, before, joined);
+	explain_touch(search, before, joined);
 	if (touch->look == LOOK_WHOLE && joined == LOOK_STREAM)
 		search->joined[touch->phase]++;
 	else if (touch->look != LOOK_KERNEL)
@@ -363,14 +363,14 @@ static void add_touch(struct cause_search *search, struct touch touch,
 	touch.written = touch.own;
 	if (before->used && before->block == touch.block) {
 		if (rewrites(search, before, &touch))
-			rewrite(search, before, &touch);
+			count_rewrite(search, before, &touch);
 		else if (goes_on(search, before, &touch))
-			join(search, before, &touch);
-		if (stays(before, &touch))
+			join_touch(search, before, &touch);
+		if (is_recent(before, &touch))
 			touch.written |= before->written;
 	}
 	search->cause.touches++;
-	count(search, &touch);
+	count_touch(search, &touch);
 	*before = touch;
 }
 
@@ -378,8 +378,8 @@ static void add_touch(struct cause_search *search, struct touch touch,
  * Explain the last touch of a block by a write of the same process that covers
  * the block.
  */
-static void cover(struct cause_search *search,
-		  const struct trace_request *request, uint64_t block)
+static void cover_touch(struct cause_search *search,
+			const struct trace_request *request, uint64_t block)
 {
 	struct touch *before = slot_of(search, block);
 	const struct writer *writer = &search->writers[before->name];
@@ -390,7 +390,7 @@ static void cover(struct cause_search *search,
 	if (before->look != LOOK_WHOLE &&
 	    search->cause.writes - before->index <= SOON &&
 	    writer->visits - before->visit <= FEW_BLOCKS)
-		explain(search, before, LOOK_STREAM);
+		explain_touch(search, before, LOOK_STREAM);
 	before->used = false;
 }
 
@@ -413,7 +413,7 @@ void cause_add(struct cause_search *search,
 	first_block = start / block;
 	last_block = end / block;
 	if (start % block == 0 && first_block != last_block)
-		cover(search, request, first_block);
+		cover_touch(search, request, first_block);
 	if (start % block == 0 && end % block == 0)
 		return;
 	search->cause.misaligned++;
@@ -448,7 +448,7 @@ static bool at_least(uint64_t part, uint64_t all, unsigned int per_cent)
 	return part >= all / 100 * per_cent + all % 100 * per_cent / 100;
 }
 
-static uint32_t largest(const uint64_t *counts, uint32_t nr)
+static uint32_t find_largest(const uint64_t *counts, uint32_t nr)
 {
 	uint32_t i, most = 0;
 
@@ -459,8 +459,8 @@ static uint32_t largest(const uint64_t *counts, uint32_t nr)
 }
 
 /* Return the name of the process with most touches of a cause. */
-static const char *busiest(const struct cause_search *search,
-			   enum cause_kind kind)
+static const char *find_busiest(const struct cause_search *search,
+				enum cause_kind kind)
 {
 	uint64_t counts[NAMES];
 	uint32_t i;
@@ -468,12 +468,12 @@ static const char *busiest(const struct cause_search *search,
 	for (i = 0; i < NAMES; i++)
 		counts[i] = kind == CAUSE_REWRITE ?
 			search->writers[i].rewritten : search->writers[i].small;
-	return search->writers[largest(counts, NAMES)].name;
+	return search->writers[find_largest(counts, NAMES)].name;
 }
 
-static void decide(const struct cause_search *search, struct cause *cause)
+static void decide_cause(const struct cause_search *search, struct cause *cause)
 {
-	uint32_t phase = largest(search->whole, PHASES);
+	uint32_t phase = find_largest(search->whole, PHASES);
 	uint64_t shifted = search->whole[phase];
 	uint64_t explained[CAUSE_UNKNOWN] = {
 		[CAUSE_STREAM] = search->looks[LOOK_STREAM],
@@ -493,7 +493,7 @@ static void decide(const struct cause_search *search, struct cause *cause)
 	else if (at_least(shifted - search->joined[phase], shifted,
 			  APART_PER_CENT))
 		explained[CAUSE_SHIFT] = shifted;
-	most = largest(explained, CAUSE_UNKNOWN);
+	most = find_largest(explained, CAUSE_UNKNOWN);
 	cause->explained = explained[most];
 	cause->kind = CAUSE_UNKNOWN;
 	if (cause->touches >= ENOUGH &&
@@ -501,7 +501,7 @@ static void decide(const struct cause_search *search, struct cause *cause)
 		cause->kind = (enum cause_kind)most;
 	cause->into = phase * ALIGN_SECTOR_SIZE;
 	if (cause->kind == CAUSE_RANDOM || cause->kind == CAUSE_REWRITE)
-		memcpy(cause->comm, busiest(search, cause->kind),
+		memcpy(cause->comm, find_busiest(search, cause->kind),
 		       TRACE_COMM_BYTES);
 }
 
@@ -520,7 +520,7 @@ void cause_end(struct cause_search *search, struct cause *cause)
 	if (!cause->touches || is_little(cause))
 		cause->kind = CAUSE_NONE;
 	else
-		decide(search, cause);
+		decide_cause(search, cause);
 	free(search);
 }
 

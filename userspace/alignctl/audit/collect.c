@@ -59,14 +59,14 @@ static bool read_part(void *context, uint64_t offset, void *buffer,
 }
 
 /* Return a value of libblkid, owned by the probe, or NULL. */
-static const char *value(blkid_probe probe, const char *name)
+static const char *get_value(blkid_probe probe, const char *name)
 {
 	const char *text;
 
 	return blkid_probe_lookup_value(probe, name, &text, NULL) ? NULL : text;
 }
 
-static struct maybe number(const char *text)
+static struct maybe parse_number(const char *text)
 {
 	uint64_t found;
 
@@ -85,7 +85,7 @@ static bool take_block(struct stack_content *content, const char *text)
 
 	if (!text)
 		return true;
-	if (!maybe_get(number(text), &block) || block < ALIGN_SECTOR_SIZE ||
+	if (!maybe_get(parse_number(text), &block) || block < ALIGN_SECTOR_SIZE ||
 	    block % ALIGN_SECTOR_SIZE)
 		return false;
 	content->block = maybe_of(block);
@@ -97,9 +97,9 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 			 const struct header_source *source)
 {
 	const struct part *part = source->context;
-	const char *type = value(probe, "TYPE");
+	const char *type = get_value(probe, "TYPE");
 	const struct content_type *row = content_type_of(type);
-	const char *table = value(probe, "PTTYPE");
+	const char *table = get_value(probe, "PTTYPE");
 	int64_t magic;
 
 	if (table) {
@@ -120,13 +120,13 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 		return;
 	/* what has a reader may have its sector there */
 	if (row->rule == CONTENT_BLOCK && !row->read &&
-	    !take_block(content, value(probe, "BLOCK_SIZE"))) {
+	    !take_block(content, get_value(probe, "BLOCK_SIZE"))) {
 		stack_not_read(content, UNREAD_DAMAGED, message_format(
 			"no valid header of %s", type));
 		return;
 	}
 	if (!strncmp(type, "sw", 2) &&
-	    maybe_get(number(value(probe, "SBMAGIC_OFFSET")), &magic))
+	    maybe_get(parse_number(get_value(probe, "SBMAGIC_OFFSET")), &magic))
 		content->block = maybe_of(magic + SWAP_MAGIC);
 	if (!row->read || row->read(source, content))
 		return;
@@ -401,7 +401,7 @@ static enum stack_kind kind_of(const struct sysfs_device *sys)
 	return STACK_DISK;
 }
 
-static struct maybe attribute(const char *dir, const char *file)
+static struct maybe read_attribute(const char *dir, const char *file)
 {
 	int64_t found;
 
@@ -479,7 +479,7 @@ static struct maybe align_block(const char *dir)
 }
 
 /* Fill in what sysfs says of the device. */
-static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
+static void describe_layer(struct stack_layer *layer, const struct sysfs_device *sys)
 {
 	struct stack_view *view = &layer->view[STACK_SYSFS];
 	const char *disk = sys->disk_dir;
@@ -490,28 +490,28 @@ static void describe(struct stack_layer *layer, const struct sysfs_device *sys)
 		free(layer->path);
 		layer->path = message_format("/dev/mapper/%s", layer->label);
 	}
-	view->figure[STACK_LOGICAL] = attribute(disk, "queue/logical_block_size");
-	view->figure[STACK_PHYSICAL] = attribute(disk,
-						 "queue/physical_block_size");
-	view->figure[STACK_IO_MIN] = attribute(disk, "queue/minimum_io_size");
-	view->figure[STACK_OFFSET] = attribute(sys->dir, "alignment_offset");
-	layer->io_opt = attribute(disk, "queue/optimal_io_size");
-	layer->max_io = bytes_of(attribute(disk, "queue/max_sectors_kb"), KIB);
+	view->figure[STACK_LOGICAL] = read_attribute(disk, "queue/logical_block_size");
+	view->figure[STACK_PHYSICAL] = read_attribute(disk,
+						      "queue/physical_block_size");
+	view->figure[STACK_IO_MIN] = read_attribute(disk, "queue/minimum_io_size");
+	view->figure[STACK_OFFSET] = read_attribute(sys->dir, "alignment_offset");
+	layer->io_opt = read_attribute(disk, "queue/optimal_io_size");
+	layer->max_io = bytes_of(read_attribute(disk, "queue/max_sectors_kb"), KIB);
 	if (layer->kind == STACK_ALIGN) {
 		layer->ledger = read_ledger(sys->dir);
 		layer->align_block = align_block(sys->dir);
 	}
-	layer->suspended = maybe_is(attribute(sys->dir, "dm/suspended"), 1);
-	layer->rotational = !maybe_is(attribute(disk, "queue/rotational"), 0);
-	layer->bytes = bytes_of(attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
+	layer->suspended = maybe_is(read_attribute(sys->dir, "dm/suspended"), 1);
+	layer->rotational = !maybe_is(read_attribute(disk, "queue/rotational"), 0);
+	layer->bytes = bytes_of(read_attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
 	if (sys->partition) {
-		layer->partition = maybe_or(attribute(sys->dir, "partition"),
+		layer->partition = maybe_or(read_attribute(sys->dir, "partition"),
 					     0);
-		layer->start = bytes_of(attribute(sys->dir, "start"),
+		layer->start = bytes_of(read_attribute(sys->dir, "start"),
 					ALIGN_SECTOR_SIZE);
 	} else if (layer->kind == STACK_LOOP) {
 		layer->file = sysfs_text(sys->dir, "loop/backing_file");
-		layer->start = attribute(sys->dir, "loop/offset");
+		layer->start = read_attribute(sys->dir, "loop/offset");
 	} else {
 		if (layer->kind == STACK_DM)
 			layer->partition = mapped_number(sys->dir);
@@ -539,14 +539,14 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	if (inner.depth > DEPTH_MAX || !sysfs_device_open(&sys, devno))
 		return NOT_THERE;
 	/* a loop device without a file, a drive without a medium */
-	if (!maybe_above(attribute(sys.dir, "size"), 0)) {
+	if (!maybe_above(read_attribute(sys.dir, "size"), 0)) {
 		sysfs_device_close(&sys);
 		return NOT_THERE;
 	}
 	collect_below(&inner, &sys);
 	path = message_format("/dev/%s", sys.name);
 	layer = stack_add(collection->stack, kind_of(&sys), sys.name, path);
-	describe(layer, &sys);
+	describe_layer(layer, &sys);
 	for (i = 0; i < inner.nr_below; i++) {
 		layer->suspended |=
 			collection->stack->layer[inner.below[i]].suspended;
@@ -632,8 +632,8 @@ static void collect_mounts(struct stack *stack)
 }
 
 /* Put what the user takes for true in place of what a disk says. */
-static void assume(struct stack_layer *layer,
-		   const struct collect_options *options)
+static void apply_options(struct stack_layer *layer,
+			  const struct collect_options *options)
 {
 	struct stack_view *view = &layer->view[STACK_SYSFS];
 	size_t i;
@@ -768,7 +768,7 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		if (stack->layer[i].nr_below)
 			continue;
 		ask_unit(&stack->layer[i]);
-		assume(&stack->layer[i], options);
+		apply_options(&stack->layer[i], options);
 	}
 	for (i = 0; i < stack->nr; i++)
 		if (!stack->layer[i].aside)

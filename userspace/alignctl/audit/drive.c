@@ -37,7 +37,7 @@ void drives_close(struct drives *drives)
  * Return the transport of a disk, for people and for free(). @nvme: set to whether
  * it is NVMe.
  */
-static char *transport(const char *dir, bool *nvme)
+static char *find_transport(const char *dir, bool *nvme)
 {
 	static const struct {
 		const char *subsystem, *kind;
@@ -97,7 +97,7 @@ static enum drive_reason ask_nvme(struct drive *drive, dev_t devno)
 }
 
 /* Ask the lowest device of a stack for its count. */
-static void ask(struct drive *drive, const struct stack_layer *layer)
+static void ask_drive(struct drive *drive, const struct stack_layer *layer)
 {
 	struct sysfs_device sys;
 	bool nvme;
@@ -110,7 +110,7 @@ static void ask(struct drive *drive, const struct stack_layer *layer)
 		drive->reason = DRIVE_NONE;
 		return;
 	}
-	drive->kind = transport(sys.dir, &nvme);
+	drive->kind = find_transport(sys.dir, &nvme);
 	sysfs_device_close(&sys);
 	drive->reason = nvme ? ask_nvme(drive, layer->devno) : DRIVE_NOT_NVME;
 }
@@ -136,7 +136,7 @@ void drives_below(struct drives *drives, dev_t devno,
 		if (!below[i] || stack->layer[i].nr_below)
 			continue;
 		if (!drives->drive[i].name)
-			ask(&drives->drive[i], &stack->layer[i]);
+			ask_drive(&drives->drive[i], &stack->layer[i]);
 		visit(&drives->drive[i], context);
 	}
 }

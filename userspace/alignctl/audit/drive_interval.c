@@ -110,7 +110,7 @@ static const char *reason_name(const struct interval_row *row)
 }
 
 /* Return the reason as a sentence, for free(), or NULL. */
-static char *explanation(const struct interval_row *row)
+static char *explain_row(const struct interval_row *row)
 {
 	static const char *const sentences[] = {
 		[SILENCE_UNSEEN] = "the drive had no count when the interval began",
@@ -151,7 +151,7 @@ static struct table_value interval_value(const void *row, size_t column)
 	case INTERVAL_REASON:
 		return table_text(reason_name(r));
 	case INTERVAL_EXPLANATION:
-		return table_text_taken(explanation(r));
+		return table_text_taken(explain_row(r));
 	}
 	return table_absent();
 }
@@ -159,7 +159,7 @@ static struct table_value interval_value(const void *row, size_t column)
 static const struct table_type interval_table =
 	TABLE_TYPE(interval_columns, interval_value);
 
-static void ignore(const struct drive *drive, void *context)
+static void ignore_drive(const struct drive *drive, void *context)
 {
 	(void)drive;
 	(void)context;
@@ -170,17 +170,17 @@ void drives_ask(struct drives *drives, const struct ledger_selection *devices)
 	size_t i;
 
 	for (i = 0; i < devices->nr; i++)
-		drives_below(drives, devices->device[i].devno, ignore, NULL);
+		drives_below(drives, devices->device[i].devno, ignore_drive, NULL);
 }
 
-static void count(const struct drive *drive, void *context)
+static void count_drive(const struct drive *drive, void *context)
 {
 	(void)drive;
 	++*(size_t *)context;
 }
 
 /* Return the answer of a drive of that name, or NULL if it was not asked. */
-static const struct drive *asked(const struct drives *drives, const char *name)
+static const struct drive *find_asked(const struct drives *drives, const char *name)
 {
 	size_t i;
 
@@ -192,7 +192,7 @@ static const struct drive *asked(const struct drives *drives, const char *name)
 }
 
 /* Return the writes that began inside a block, by the ledger. */
-static uint64_t inside(const struct ledger *ledger)
+static uint64_t sum_inside(const struct ledger *ledger)
 {
 	uint64_t bins[LEDGER_MAX_BINS], sum = 0;
 	unsigned int i;
@@ -226,10 +226,10 @@ struct adding {
 static void add_row(const struct drive *drive, void *context)
 {
 	const struct adding *adding = context;
-	const struct drive *before = asked(adding->before, drive->name);
+	const struct drive *before = find_asked(adding->before, drive->name);
 	const struct drive_log *now = &drive->log;
 	struct interval_row row = {
-		.drive = drive, .inside = inside(adding->ledger),
+		.drive = drive, .inside = sum_inside(adding->ledger),
 	};
 	struct maybe confirms;
 
@@ -268,7 +268,7 @@ static void add_all(struct drives *before, struct drives *now,
 		before, &device->ledger, 0, add, context,
 	};
 
-	drives_below(now, device->devno, count, &adding.drives);
+	drives_below(now, device->devno, count_drive, &adding.drives);
 	drives_below(now, device->devno, add_row, &adding);
 }
 

@@ -31,8 +31,8 @@ struct subject {
 	size_t index;
 };
 
-static struct finding *add(const struct subject *subject,
-			   enum finding_code code, char *text, char *cost)
+static struct finding *add_finding(const struct subject *subject,
+				   enum finding_code code, char *text, char *cost)
 {
 	return judgement_add(subject->judgement, subject->index, code, text,
 			     cost);
@@ -262,10 +262,10 @@ static void judge_start(const struct subject *subject)
 	if (subject->layer->kind != STACK_PARTITION ||
 	    !maybe_get(at->shift, &shift) || !shift || data_is_aligned(at))
 		return;
-	finding = add(subject, FINDING_PARTITION_START,
-		      into_block("starts", shift, subject->block),
-		      unused ? message_format("none in use: the partition is %s, and %s",
-					      unused->name, unused->written) :
+	finding = add_finding(subject, FINDING_PARTITION_START,
+			      into_block("starts", shift, subject->block),
+			      unused ? message_format("none in use: the partition is %s, and %s",
+						      unused->name, unused->written) :
 			       cost_of_start(subject->block));
 	finding->note = unused;
 	if (unused)
@@ -304,7 +304,7 @@ static void judge_end(const struct subject *subject)
 	    (!maybe_is(at->shift, 0) && !data_is_aligned(at)))
 		return;
 	if (!maybe_get(own->bytes, &bytes) ||
-	    !maybe_get(position_further(at->shift, own->bytes, subject->block),
+	    !maybe_get(position_add(at->shift, own->bytes, subject->block),
 		       &over) ||
 	    !over || rounds_down(own, subject->block) || unused_type(own) ||
 	    maybe_below(used, bytes - over + 1))
@@ -312,12 +312,12 @@ static void judge_end(const struct subject *subject)
 	disk = disk_of(subject);
 	unit = maybe_or(stack_sysfs(disk, STACK_LOGICAL), 0);
 	reaches = maybe_below(used, bytes + 1);
-	finding = add(subject, FINDING_PARTITION_END,
-		      into_block("ends", over, subject->block),
-		      message_format(reaches ?
-			"a write of the file system's last block is an RMW" :
-			"an RMW for writes of its last %" PRId64
-			" bytes, if its content uses them", over));
+	finding = add_finding(subject, FINDING_PARTITION_END,
+			      into_block("ends", over, subject->block),
+			      message_format(reaches ?
+				"a write of the file system's last block is an RMW" :
+				"an RMW for writes of its last %" PRId64
+				" bytes, if its content uses them", over));
 	finding->note = !reaches;
 	if (reaches || !is_whole(over, unit)) {
 		finding->reason = message_format(
@@ -402,20 +402,20 @@ static void judge_loop(const struct subject *subject)
 	if (own->kind != STACK_LOOP || !own->nr_below)
 		return;
 	if (maybe_get(own->start, &start) && start % block) {
-		finding = add(subject, FINDING_LOOP_START,
-			      into_block("starts in its file",
-					 start & (block - 1), block),
+		finding = add_finding(subject, FINDING_LOOP_START,
+				      into_block("starts in its file",
+						 start & (block - 1), block),
 			      cost_of_start(block));
 		finding->reason = message_format(
 			"from another start, the loop device would not show its content: copy the content into a file of its own");
 	}
 	if (!maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
 		return;
-	finding = add(subject, FINDING_HIDDEN,
-		      message_format("says physical block %" PRId64
-				     ", the disk below %s (%s) has %" PRId64,
-				     says, own->file ? own->file : "it",
-				     disk_of(subject)->name, block),
+	finding = add_finding(subject, FINDING_HIDDEN,
+			      message_format("says physical block %" PRId64
+					     ", the disk below %s (%s) has %" PRId64,
+					     says, own->file ? own->file : "it",
+					     disk_of(subject)->name, block),
 		      message_format("mkfs and programs choose blocks that are too small"));
 	finding->note = true;
 	mend_loop(finding, subject);
@@ -466,7 +466,7 @@ static const char *unit_of(const struct stack_layer *layer)
  * Make a finding about a file system a note if only updates write to it, as to
  * an EFI system partition.
  */
-static void soften(struct finding *finding, const struct subject *subject)
+static void soften_finding(struct finding *finding, const struct subject *subject)
 {
 	if (!partition_type_is_efi(subject->layer->type))
 		return;
@@ -504,15 +504,15 @@ static void judge_data(const struct subject *subject)
 	    !maybe_get(subject->position->data_shift, &shift) || !shift ||
 	    !(start & (block - 1)))
 		return;
-	finding = add(subject, FINDING_DATA_START,
-		      message_format("its %s begin at byte %" PRId64
-				     ", %" PRId64
-				     " bytes into a physical block of %" PRId64,
-				     clusters ? unit_of(subject->layer) : "data",
-				     start, shift, block),
+	finding = add_finding(subject, FINDING_DATA_START,
+			      message_format("its %s begin at byte %" PRId64
+					     ", %" PRId64
+					     " bytes into a physical block of %" PRId64,
+					     clusters ? unit_of(subject->layer) : "data",
+					     start, shift, block),
 		      cost_of_start(block));
 	mend_data(finding, subject);
-	soften(finding, subject);
+	soften_finding(finding, subject);
 }
 
 /* Check whether all devices below are where the disk's blocks begin. */
@@ -540,9 +540,9 @@ static void judge_mapped(const struct subject *subject)
 	    !own->nr_below || !maybe_get(subject->position->shift, &shift) ||
 	    !shift || !below_aligned(subject))
 		return;
-	add(subject, FINDING_MAPPED_START,
-	    into_block("is mapped from", shift, subject->block),
-	    cost_of_start(subject->block))->reason = message_format(
+	add_finding(subject, FINDING_MAPPED_START,
+		    into_block("is mapped from", shift, subject->block),
+		    cost_of_start(subject->block))->reason = message_format(
 		"its table fixes where the data begin: copy the data to an aligned device");
 }
 
@@ -567,7 +567,7 @@ static void judge_misaligned(const struct subject *subject)
 	    below_misaligned(subject))
 		return;
 	if (subject->layer->nr_below && below_aligned(subject)) {
-		finding = add(subject, FINDING_MISALIGNED,
+		finding = add_finding(subject, FINDING_MISALIGNED,
 			message_format("the kernel calls it misaligned (-1), though each device below begins at a physical block"),
 			message_format("no RMW: no device below is shifted; mkfs and parted get no alignment from the kernel"));
 		finding->note = true;
@@ -575,10 +575,10 @@ static void judge_misaligned(const struct subject *subject)
 			"nothing need be done; the kernel says -1 where limits of the devices below differ");
 		return;
 	}
-	add(subject, FINDING_MISALIGNED,
-	    message_format(subject->layer->nr_below > 1 ?
-		"the kernel finds no common boundary of the devices below (-1)" :
-		"the kernel calls it misaligned (-1)"),
+	add_finding(subject, FINDING_MISALIGNED,
+		    message_format(subject->layer->nr_below > 1 ?
+			"the kernel finds no common boundary of the devices below (-1)" :
+			"the kernel calls it misaligned (-1)"),
 	    message_format(
 		"no start is aligned on all devices below: RMWs at the ends of most writes"))
 		->reason = message_format(
@@ -622,7 +622,7 @@ static bool all_aligned(const struct stack *stack,
 		any = true;
 		if (above->kind == STACK_PARTITION ?
 		    !all_aligned(stack, disk, i,
-				 position_further(shift, above->start, block),
+				 position_add(shift, above->start, block),
 				 block) :
 		    !has_blocks(above, disk, shift, block))
 			return false;
@@ -671,12 +671,12 @@ static void judge_disagreement(const struct subject *subject)
 				continue;
 			blind = i == STACK_LIBBLKID && k == STACK_OFFSET &&
 				kernel == -1 && !other;
-			finding = add(subject, FINDING_DISAGREE,
+			finding = add_finding(subject, FINDING_DISAGREE,
 				message_format("%s says %s %" PRId64
-					       ", sysfs %" PRId64,
-					       stack_source_name(i),
-					       stack_figure_key(k), other,
-					       kernel),
+						       ", sysfs %" PRId64,
+						       stack_source_name(i),
+						       stack_figure_key(k), other,
+						       kernel),
 				message_format(blind ?
 				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
 				"programs align to different blocks, depending on the source that they ask"));
@@ -726,12 +726,12 @@ static void judge_probed(const struct subject *subject)
 		return;
 	/* what is aligned to larger blocks is aligned to these */
 	harmless = says > block && !elsewhere;
-	finding = add(subject, FINDING_PROBED,
-		      message_format("probe measured blocks of %" PRId64
-				     " bytes from byte %" PRId64
-				     ", which check judges by; the kernel says %"
-				     PRId64 " from byte %" PRId64, block,
-				     offset, says, says_offset),
+	finding = add_finding(subject, FINDING_PROBED,
+			      message_format("probe measured blocks of %" PRId64
+					     " bytes from byte %" PRId64
+					     ", which check judges by; the kernel says %"
+					     PRId64 " from byte %" PRId64, block,
+					     offset, says, says_offset),
 		      message_format(harmless ?
 			"no RMW: a write aligned to the larger blocks is aligned to the measured ones, too" :
 			"mkfs, parted and the kernel go by the kernel's figure: their whole-block writes can be RMWs"));
@@ -763,9 +763,9 @@ static void judge_sources(const struct subject *subject)
 	    !unit_has_stranger(unit))
 		return;
 	claims = unit_claims_text(unit);
-	finding = add(subject, FINDING_UNIT,
-		      message_format("sources disagree about its unit: %s; check judges by %"
-				     PRId64, claims, subject->block),
+	finding = add_finding(subject, FINDING_UNIT,
+			      message_format("sources disagree about its unit: %s; check judges by %"
+					     PRId64, claims, subject->block),
 		      message_format("programs that go by a smaller unit write parts of the drive's units, which can be RMWs"));
 	finding->note = true;
 	if (taken->source == UNIT_MEASURED)
@@ -794,9 +794,9 @@ static void judge_rotation(const struct subject *subject)
 	if (!unit_rotation_contradicted(unit))
 		return;
 	says = unit_rotations_text(unit);
-	finding = add(subject, FINDING_ROTATION,
-		      message_format("sources disagree about its rotation: %s; the first is taken",
-				     says),
+	finding = add_finding(subject, FINDING_ROTATION,
+			      message_format("sources disagree about its rotation: %s; the first is taken",
+					     says),
 		      message_format("no RMW: only what RMWs are said to cost, by the time of a revolution"));
 	finding->note = true;
 	finding->reason = unit_rotation(unit)->source == UNIT_MEASURED ?
@@ -812,9 +812,9 @@ static void judge_content(const struct subject *subject)
 
 	if (!content_is_unread(content))
 		return;
-	finding = add(subject, FINDING_UNJUDGED,
-		      message_format("carries %s, whose blocks alignctl does not read",
-				     content->type),
+	finding = add_finding(subject, FINDING_UNJUDGED,
+			      message_format("carries %s, whose blocks alignctl does not read",
+					     content->type),
 		      message_format("not known: writes of this content are not judged"));
 	finding->note = true;
 	finding->reason = message_format(
@@ -862,12 +862,12 @@ static void judge_table(const struct subject *subject)
 	if (!maybe_get(own->content.table_sector, &sector) ||
 	    has_sectors_above(subject, sector))
 		return;
-	finding = add(subject, FINDING_TABLE_SECTOR,
-		      message_format("its GPT is for %" PRId64
-				     "-byte sectors, and the device has sectors of %" PRId64,
-				     sector,
-				     maybe_or(stack_sysfs(own, STACK_LOGICAL),
-					      0)),
+	finding = add_finding(subject, FINDING_TABLE_SECTOR,
+			      message_format("its GPT is for %" PRId64
+					     "-byte sectors, and the device has sectors of %" PRId64,
+					     sector,
+					     maybe_or(stack_sysfs(own, STACK_LOGICAL),
+						      0)),
 		      message_format("not known: its partitions cannot be found"));
 	finding->note = true;
 	if (sector == ALIGN_SECTOR_SIZE && takes_smaller(subject)) {
@@ -896,13 +896,13 @@ static void judge_claim(const struct subject *subject)
 	at = maybe_below(offset, 0) ? -1 : maybe_or(offset, at_before) % now;
 	if (now == before && at == at_before)
 		return;
-	finding = add(subject, FINDING_CLAIM,
-		      message_format("says physical blocks of %" PRId64
-				     ", offset %" PRId64
-				     " now, but said %" PRId64
-				     ", offset %" PRId64 " when line %u of /etc/aligntab was written",
-				     now, at, before, at_before,
-				     layer->tab_line),
+	finding = add_finding(subject, FINDING_CLAIM,
+			      message_format("says physical blocks of %" PRId64
+					     ", offset %" PRId64
+					     " now, but said %" PRId64
+					     ", offset %" PRId64 " when line %u of /etc/aligntab was written",
+					     now, at, before, at_before,
+					     layer->tab_line),
 		      message_format("not known; if the drive still has its former blocks, RMWs that its align device no longer sees"));
 	finding->note = true;
 	finding->reason = message_format(
@@ -918,11 +918,11 @@ static void judge_md(const struct subject *subject)
 	if (stack_has_type(subject->layer, "linux_raid_member") &&
 	    maybe_get(subject->layer->content.sector, &bytes) &&
 	    bytes < subject->block) {
-		finding = add(subject, FINDING_MD_SUPERBLOCK,
-			      message_format("its superblock is written in %"
-					     PRId64
-					     " bytes, below the physical block (%"
-					     PRId64 ")", bytes, subject->block),
+		finding = add_finding(subject, FINDING_MD_SUPERBLOCK,
+				      message_format("its superblock is written in %"
+						     PRId64
+						     " bytes, below the physical block (%"
+						     PRId64 ")", bytes, subject->block),
 			      message_format("an RMW when the array's state changes, as at the first write after a pause"));
 		finding->note = true;
 		finding->reason = message_format(
@@ -930,9 +930,9 @@ static void judge_md(const struct subject *subject)
 	}
 	if (!maybe_get(subject->layer->content.logical, &logical))
 		return;
-	finding = add(subject, FINDING_MD_LOGICAL,
-		      message_format("its superblock keeps a logical block of %"
-				     PRId64 " bytes", logical),
+	finding = add_finding(subject, FINDING_MD_LOGICAL,
+			      message_format("its superblock keeps a logical block of %"
+					     PRId64 " bytes", logical),
 		      message_format("no RMW; Linux before 6.19 does not assemble the array"));
 	finding->note = true;
 	finding->reason = message_format(
@@ -948,17 +948,17 @@ static void judge_extent(const struct subject *subject)
 	words.block_device = true;
 	words.size = block;
 	if (maybe_get(content->extent, &extent) && extent % block)
-		finding_mend(add(subject, FINDING_EXTENT,
+		finding_mend(add_finding(subject, FINDING_EXTENT,
 		    message_format("extents of %" PRId64
-				   " bytes, no multiple of the physical block (%"
-				   PRId64 ")", extent, block),
+					   " bytes, no multiple of the physical block (%"
+					   PRId64 ")", extent, block),
 		    message_format("volumes can begin inside a physical block")),
 			REMEDY_LVM_EXTENT, &words);
 	if (maybe_get(content->chunk, &chunk) && chunk % block)
-		add(subject, FINDING_CHUNK,
-		    message_format("chunks of %" PRId64
-				   " bytes, no multiple of the physical block (%"
-				   PRId64 ")", chunk, block),
+		add_finding(subject, FINDING_CHUNK,
+			    message_format("chunks of %" PRId64
+					   " bytes, no multiple of the physical block (%"
+					   PRId64 ")", chunk, block),
 		    message_format("two chunks share a physical block: RMWs at their ends"))
 			->reason = message_format(
 				"reshape the array to chunks of a multiple of %" PRId64
@@ -978,13 +978,13 @@ static bool judge_unusable(const struct subject *subject,
 
 	if (bytes >= logical || !takes_smaller(subject))
 		return false;
-	finding_mend(add(subject, code,
+	finding_mend(add_finding(subject, code,
 		message_format("%s %s of %" PRId64
-			       " bytes, below the logical block of the device (%"
-			       PRId64 ")", subject->layer->content.type,
-			       code == FINDING_FS_SECTOR ? "sectors" :
-							   unit_of(subject->layer),
-			       bytes, logical),
+				       " bytes, below the logical block of the device (%"
+				       PRId64 ")", subject->layer->content.type,
+				       code == FINDING_FS_SECTOR ? "sectors" :
+								   unit_of(subject->layer),
+				       bytes, logical),
 		message_format("the device refuses such writes: the file system cannot be mounted")),
 		REMEDY_ATTACH_LOGICAL, &words);
 	return true;
@@ -1015,33 +1015,33 @@ static void judge_fs(const struct subject *subject)
 	if (stack_has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
 	    sector < block &&
 	    !judge_unusable(subject, FINDING_FS_SECTOR, sector))
-		mend_fs(add(subject, FINDING_FS_SECTOR,
-			    message_format("XFS sectors of %" PRId64
-					   " bytes, below the physical block (%"
-					   PRId64 ")", sector, block),
+		mend_fs(add_finding(subject, FINDING_FS_SECTOR,
+				    message_format("XFS sectors of %" PRId64
+						   " bytes, below the physical block (%"
+						   PRId64 ")", sector, block),
 			    message_format(
 				"writes of its log and headers end inside physical blocks: RMWs")),
 			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
 	if (!maybe_get(content->block, &unit) || unit % block == 0 ||
 	    judge_unusable(subject, FINDING_FS_BLOCK, unit))
 		return;
-	finding = add(subject, FINDING_FS_BLOCK,
+	finding = add_finding(subject, FINDING_FS_BLOCK,
 		    message_format("%s %s of %" PRId64
-				   " bytes, %s the physical block (%" PRId64
-				   ")", content->type, unit_of(own), unit,
-				   unit < block ? "below" : "no multiple of",
-				   block),
+					   " bytes, %s the physical block (%" PRId64
+					   ")", content->type, unit_of(own), unit,
+					   unit < block ? "below" : "no multiple of",
+					   block),
 		    message_format("each write of single %s is an RMW",
 				   unit_of(own)));
 	mend_fs(finding, subject, !page ? REMEDY_NONE :
 		stack_has_type(own, "xfs") ? REMEDY_MKFS_XFS :
 		is_ext(content->type) ? REMEDY_MKFS_EXT :
 		REMEDY_NONE);
-	soften(finding, subject);
+	soften_finding(finding, subject);
 }
 
 /* Return the content of the device that has opened this LUKS, or NULL. */
-static const struct stack_content *opened(const struct subject *subject)
+static const struct stack_content *find_opened(const struct subject *subject)
 {
 	size_t i;
 
@@ -1059,7 +1059,7 @@ static const struct stack_content *opened(const struct subject *subject)
 static void mend_luks(struct finding *finding, const struct subject *subject)
 {
 	const struct stack_content *own = &subject->layer->content;
-	const struct stack_content *inside = opened(subject);
+	const struct stack_content *inside = find_opened(subject);
 	struct remedy_words words = words_of(subject);
 
 	if (own->version == 1)
@@ -1085,10 +1085,10 @@ static void judge_luks(const struct subject *subject)
 	    !maybe_get(own->content.sector, &sector) ||
 	    sector >= block || sector >= (int64_t)PAGE_BYTES)
 		return;
-	finding = add(subject, FINDING_LUKS_SECTOR,
-		      message_format("LUKS sectors of %" PRId64
-				     " bytes, below the physical block (%"
-				     PRId64 ")", sector, block),
+	finding = add_finding(subject, FINDING_LUKS_SECTOR,
+			      message_format("LUKS sectors of %" PRId64
+					     " bytes, below the physical block (%"
+					     PRId64 ")", sector, block),
 		      message_format("no RMW by itself, but LUKS passes writes of that size to the disk"));
 	finding->note = true;
 	mend_luks(finding, subject);
@@ -1109,11 +1109,11 @@ static void judge_split(const struct subject *subject)
 	    !maybe_get(subject->position->shift, &shift) || !shift ||
 	    (position_is_block(cut) && !(shift & (maybe_or(cut, 0) - 1))))
 		return;
-	add(subject, FINDING_SPLIT,
-	    message_format("alignment offset %" PRId64
-			   ": requests over %" PRId64
-			   " bytes are cut inside a physical block",
-			   position_offset(shift, subject->block), max_io),
+	add_finding(subject, FINDING_SPLIT,
+		    message_format("alignment offset %" PRId64
+				   ": requests over %" PRId64
+				   " bytes are cut inside a physical block",
+				   position_offset(shift, subject->block), max_io),
 	    message_format("2 RMWs for each cut of a large write"))->reason =
 		message_format(
 			"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries");
@@ -1147,10 +1147,10 @@ static void judge_unit(const struct subject *subject)
 	    maybe_known(unit_known_better(&own->unit)) ||
 	    has_units_above(subject, unit))
 		return;
-	finding = add(subject, FINDING_LARGE_UNIT,
-		      message_format("minimum I/O size %" PRId64
-				     ", above the physical block (%" PRId64 ")",
-				     unit, subject->block),
+	finding = add_finding(subject, FINDING_LARGE_UNIT,
+			      message_format("minimum I/O size %" PRId64
+					     ", above the physical block (%" PRId64 ")",
+					     unit, subject->block),
 		      message_format("writes below it may be RMWs inside the drive"));
 	finding->note = true;
 	if (unit > ALIGN_MAX_FIXED)
@@ -1178,9 +1178,9 @@ static void judge_unread(const struct subject *subject)
 
 	if (!own->content.unread)
 		return;
-	finding = add(subject, FINDING_UNREAD,
-		      message_format("its headers were not read: %s",
-				     own->content.unread),
+	finding = add_finding(subject, FINDING_UNREAD,
+			      message_format("its headers were not read: %s",
+					     own->content.unread),
 		      message_format("not known: the content of the device is not judged"));
 	finding->note = true;
 	finding->reason = message_format("%s", ways_out[own->content.why]);
@@ -1205,12 +1205,12 @@ static void judge_unjudged(const struct subject *subject)
 		       maybe_known(unit_known_better(&own->unit)) ||
 		       !maybe_above(figure, subject->block))))
 		return;
-	finding = add(subject, FINDING_UNJUDGED,
-		      maybe_get(figure, &says) ?
-		      message_format("says %s %" PRId64
-				     ", which is no power of two from %u to %u",
-				     stack_figure_key(what), says,
-				     ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX) :
+	finding = add_finding(subject, FINDING_UNJUDGED,
+			      maybe_get(figure, &says) ?
+			      message_format("says %s %" PRId64
+					     ", which is no power of two from %u to %u",
+					     stack_figure_key(what), says,
+					     ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX) :
 		      message_format("no source gives its %s",
 				     stack_figure_key(what)),
 		      message_format(block ?
@@ -1306,7 +1306,7 @@ static void judge_ledgers(const struct stack *stack,
 	}
 }
 
-void judge(const struct stack *stack, struct judgement *judgement)
+void judge_stack(const struct stack *stack, struct judgement *judgement)
 {
 	size_t i;
 

@@ -11,6 +11,6 @@
 #include "audit/stack.h"
 
 /* Judge a stack; free @judgement with judgement_free(). */
-void judge(const struct stack *stack, struct judgement *judgement);
+void judge_stack(const struct stack *stack, struct judgement *judgement);
 
 #endif

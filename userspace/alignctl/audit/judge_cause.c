@@ -56,7 +56,7 @@ static bool is_fs_unit(const struct finding *finding)
 }
 
 /* Return the finding that explains a cause as a way out, NULL if none does. */
-static char *see(const struct judgement *judgement, const struct cause *cause)
+static char *refer_to_finding(const struct judgement *judgement, const struct cause *cause)
 {
 	size_t i;
 
@@ -110,7 +110,7 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 
 	switch (cause->kind) {
 	case CAUSE_SHIFT:
-		finding->reason = see(judgement, cause);
+		finding->reason = refer_to_finding(judgement, cause);
 		if (!finding->reason)
 			finding->reason = message_format(
 				"no partition here is shifted as far: look at what lies in files or in guests on it");
@@ -130,7 +130,7 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 			block);
 		break;
 	case CAUSE_FS_SECTOR:
-		finding->reason = see(judgement, cause);
+		finding->reason = refer_to_finding(judgement, cause);
 		break;
 	case CAUSE_SPLIT:
 		if (block && max_io / block)

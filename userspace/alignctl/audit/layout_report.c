@@ -98,9 +98,9 @@ static struct maybe find_shift(const struct subject *subject,
 		return position_by_offset(own, unit);
 	if (own->kind == STACK_PARTITION &&
 	    &stack->layer[own->below[0]] == subject->drive)
-		return position_further(position_by_offset(subject->drive,
-							   unit),
-					own->start, unit);
+		return position_add(position_by_offset(subject->drive,
+						       unit),
+				    own->start, unit);
 	return maybe_is(at->block, unit) ? at->shift : MAYBE_UNKNOWN;
 }
 
@@ -144,7 +144,7 @@ static struct remedy_words words_of(const struct stack_layer *layer)
 }
 
 /* Return the command that measures a drive, for free(); NULL: it is an image. */
-static char *measure(const struct stack_layer *drive)
+static char *suggest_probe(const struct stack_layer *drive)
 {
 	return drive->kind == STACK_FILE ? NULL :
 		remedy_of_words(REMEDY_PROBE, &(struct remedy_words) {
@@ -155,7 +155,7 @@ static char *measure(const struct stack_layer *drive)
 /* Return why nothing can be told, for free(). */
 static char *why_silent(const struct subject *subject)
 {
-	CLEANUP_FREE char *command = measure(subject->drive);
+	CLEANUP_FREE char *command = suggest_probe(subject->drive);
 
 	if (!command)
 		return message_format("cannot tell: give the unit of the disk that the image is for with --physical");
@@ -168,7 +168,7 @@ static void print_unit(const struct subject *subject)
 	const struct unit *unit = &subject->drive->unit;
 	const struct unit_claim *taken = unit_taken(unit);
 	const struct layout_place *place = &subject->place;
-	CLEANUP_FREE char *command = measure(subject->drive);
+	CLEANUP_FREE char *command = suggest_probe(subject->drive);
 	CLEANUP_FREE char *claims = unit_claims_text(unit);
 	int64_t offset;
 
@@ -252,7 +252,7 @@ struct json_object *layout_report_json(const struct stack *stack,
 
 	find_subject(&subject, stack, judgement, index);
 	words = words_of(subject.layer);
-	command = measure(subject.drive);
+	command = suggest_probe(subject.drive);
 	if (subject.silent)
 		why = why_silent(&subject);
 	json_add_text(object, "device", subject.layer->name);

@@ -96,8 +96,8 @@ struct audit {
 };
 
 /* Add a sample; a label without a name ends the array. */
-static void add(struct audit *audit, enum metric_id id, double value,
-		const struct label labels[LABELS_MAX])
+static void add_sample(struct audit *audit, enum metric_id id, double value,
+		       const struct label labels[LABELS_MAX])
 {
 	struct family *family = &audit->family[id];
 	char *text = NULL;
@@ -202,8 +202,8 @@ static void add_revolution(struct audit *audit, const struct stack_layer *disk)
 	int64_t rpm = rotation ? maybe_or(rotation->rpm, 0) : 0;
 
 	if (rotation)
-		add(audit, METRIC_REVOLUTION, rpm ? 60.0 / (double)rpm : 0,
-		    labels);
+		add_sample(audit, METRIC_REVOLUTION, rpm ? 60.0 / (double)rpm : 0,
+			   labels);
 }
 
 /* Add the writes that an SSD is rated for. Return: whether a source states them. */
@@ -218,7 +218,7 @@ static bool add_rated(struct audit *audit, const struct stack_layer *disk)
 
 	if (!maybe_get(rated->bytes, &bytes))
 		return false;
-	add(audit, METRIC_RATED, (double)bytes, labels);
+	add_sample(audit, METRIC_RATED, (double)bytes, labels);
 	return true;
 }
 
@@ -236,7 +236,7 @@ static void add_unread(struct audit *audit, const struct stack_layer *disk,
 
 	if (!why || !*room)
 		return;
-	add(audit, METRIC_UNREAD, 1, labels);
+	add_sample(audit, METRIC_UNREAD, 1, labels);
 	--*room;
 }
 
@@ -267,9 +267,9 @@ static void add_disk(struct audit *audit, const struct stack_layer *disk,
 	/* the information, the block, the revolution and the shift */
 	size_t room = DISK_SERIES_MAX - 4, i;
 
-	add(audit, METRIC_DISK, 1, labels);
+	add_sample(audit, METRIC_DISK, 1, labels);
 	if (physical)
-		add(audit, METRIC_PHYSICAL, (double)maybe_or(block, 0), name);
+		add_sample(audit, METRIC_PHYSICAL, (double)maybe_or(block, 0), name);
 	add_revolution(audit, disk);
 	room -= add_rated(audit, disk);
 	for (i = 0; i < unit->nr; i++)
@@ -295,14 +295,14 @@ struct worst {
 };
 
 /* Let all disks below a layer, or the disk that it is, know of its shift. */
-static void spread(struct worst *worst, const struct stack *stack,
-		   size_t from, size_t layer, struct maybe shift)
+static void spread_shift(struct worst *worst, const struct stack *stack,
+			 size_t from, size_t layer, struct maybe shift)
 {
 	const struct stack_layer *here = &stack->layer[from];
 	size_t i;
 
 	for (i = 0; i < here->nr_below; i++)
-		spread(worst, stack, here->below[i], layer, shift);
+		spread_shift(worst, stack, here->below[i], layer, shift);
 	if (here->nr_below)
 		return;
 	worst[from].unknown |= !maybe_known(shift);
@@ -313,8 +313,8 @@ static void spread(struct worst *worst, const struct stack *stack,
 }
 
 /* Return the shift that a finding is about; 0: it is about none. */
-static struct maybe blamed(const struct finding *finding,
-			   const struct position *at)
+static struct maybe get_blamed_shift(const struct finding *finding,
+				     const struct position *at)
 {
 	if (finding->note)
 		return maybe_of(0);
@@ -347,13 +347,13 @@ static void add_shifts(struct audit *audit)
 		worst[i].layer = i;
 		if (!stack->layer[i].aside &&
 		    !maybe_known(judgement->position[i].shift))
-			spread(worst, stack, i, i, MAYBE_UNKNOWN);
+			spread_shift(worst, stack, i, i, MAYBE_UNKNOWN);
 	}
 	for (i = 0; i < judgement->nr; i++) {
 		const struct finding *finding = &judgement->finding[i];
 
-		spread(worst, stack, finding->layer, finding->layer,
-		       blamed(finding, &judgement->position[finding->layer]));
+		spread_shift(worst, stack, finding->layer, finding->layer,
+			     get_blamed_shift(finding, &judgement->position[finding->layer]));
 	}
 	for (i = 0; i < stack->nr; i++) {
 		const struct stack_layer *disk = &stack->layer[i];
@@ -366,8 +366,8 @@ static void add_shifts(struct audit *audit)
 
 		if (!disk->nr_below && !disk->aside &&
 		    (worst[i].shift || !worst[i].unknown))
-			add(audit, METRIC_SHIFT, (double)worst[i].shift,
-			    labels);
+			add_sample(audit, METRIC_SHIFT, (double)worst[i].shift,
+				   labels);
 	}
 }
 
@@ -438,9 +438,9 @@ static void add_findings(struct audit *audit)
 			{ "reason", unread_word(layer->content.why) },
 		};
 
-		add(audit, METRIC_FINDINGS, 1, labels);
+		add_sample(audit, METRIC_FINDINGS, 1, labels);
 		if (finding->code == FINDING_UNREAD)
-			add(audit, METRIC_UNREAD, 1, unread);
+			add_sample(audit, METRIC_UNREAD, 1, unread);
 	}
 }
 
@@ -454,8 +454,8 @@ void audit_metrics_write(FILE *out, const struct stack *stack,
 	struct audit audit = { stack, judgement, { { 0 } } };
 	size_t i;
 
-	add(&audit, METRIC_BUILD, 1, version);
-	add(&audit, METRIC_TIME, (double)time(NULL), none);
+	add_sample(&audit, METRIC_BUILD, 1, version);
+	add_sample(&audit, METRIC_TIME, (double)time(NULL), none);
 	for (i = 0; i < stack->nr; i++)
 		if (!stack->layer[i].nr_below && !stack->layer[i].aside)
 			add_disk(&audit, &stack->layer[i],

@@ -31,8 +31,8 @@ static struct maybe own_block(const struct stack_layer *layer)
 	return block;
 }
 
-struct maybe position_further(struct maybe shift, struct maybe bytes,
-			      int64_t block)
+struct maybe position_add(struct maybe shift, struct maybe bytes,
+			  int64_t block)
 {
 	int64_t at, length;
 
@@ -100,7 +100,7 @@ static struct maybe by_below(const struct stack *stack,
 	size_t i;
 
 	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
-		return position_further(position[layer->below[0]].shift, layer->start,
+		return position_add(position[layer->below[0]].shift, layer->start,
 			       block);
 	for (i = 0; i < layer->nr_below; i++) {
 		struct maybe data = position[layer->below[i]].data_shift;
@@ -134,5 +134,5 @@ void position_find(const struct stack *stack, struct position *position,
 		own->shift = by_below(stack, layer, position, block);
 	if (!maybe_known(own->shift))
 		own->shift = position_by_offset(layer, block);
-	own->data_shift = position_further(own->shift, layer->content.start, block);
+	own->data_shift = position_add(own->shift, layer->content.start, block);
 }

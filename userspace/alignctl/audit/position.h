@@ -37,8 +37,8 @@ void position_find(const struct stack *stack, struct position *position,
 bool position_is_block(struct maybe figure);
 
 /* Return the place @bytes behind @shift, relative to a block. */
-struct maybe position_further(struct maybe shift, struct maybe bytes,
-			      int64_t block);
+struct maybe position_add(struct maybe shift, struct maybe bytes,
+			  int64_t block);
 
 /* Return the place of a device's first byte by its alignment offset. */
 struct maybe position_by_offset(const struct stack_layer *layer, int64_t block);

@@ -11,7 +11,7 @@
 /* Letters of the shorter word for each slip that is allowed beyond one. */
 #define LETTERS_A_SLIP	4U
 
-static bool same(char a, char b)
+static bool is_same_letter(char a, char b)
 {
 	return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
@@ -33,11 +33,11 @@ static unsigned int distance(const char *a, const char *b)
 	for (i = 1; i <= strlen(a); i++) {
 		now[0] = i;
 		for (k = 1; k <= length; k++) {
-			now[k] = last[k - 1] + !same(a[i - 1], b[k - 1]);
+			now[k] = last[k - 1] + !is_same_letter(a[i - 1], b[k - 1]);
 			now[k] = least(now[k], last[k] + 1);
 			now[k] = least(now[k], now[k - 1] + 1);
-			if (i > 1 && k > 1 && same(a[i - 1], b[k - 2]) &&
-			    same(a[i - 2], b[k - 1]))
+			if (i > 1 && k > 1 && is_same_letter(a[i - 1], b[k - 2]) &&
+			    is_same_letter(a[i - 2], b[k - 1]))
 				now[k] = least(now[k], before[k - 2] + 1);
 		}
 		spare = before;

@@ -157,7 +157,7 @@ static int check_unit(const struct option_row *row, const char *argument)
 	return -1;
 }
 
-static void usage(const struct verb *verb)
+static void print_usage(const struct verb *verb)
 {
 	/* what follows -- are no options */
 	const char *behind = strstr(verb->operands, " [-- ");
@@ -230,7 +230,7 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 				result = ALIGNCTL_USAGE;
 			break;
 		case 'h':
-			usage(verb);
+			print_usage(verb);
 			result = ALIGNCTL_FINE;
 			break;
 		case 'V':

@@ -15,36 +15,36 @@ enum label_word { WORD_MAGIC, WORD_SECTOR, WORD_SEQUENCE, WORD_RUN,
 
 static const char pattern_magic[] = "alignctl";
 
-static uint64_t plain(uint64_t n)
+static uint64_t make_plain(uint64_t n)
 {
 	return (n & BYTES_FREE) | BYTES_HIGH;
 }
 
 uint64_t pattern_run(uint64_t random)
 {
-	return plain(mix64(random));
+	return make_plain(mix64(random));
 }
 
 static uint64_t label_check(const struct pattern_label *label)
 {
-	return plain(mix64(label->run ^
+	return make_plain(mix64(label->run ^
 			 mix64(label->sequence ^ mix64(label->sector + 1))));
 }
 
 /* Check whether word @i of a sector belongs to the label, not the filler. */
-static bool labelled(size_t i)
+static bool is_label_word(size_t i)
 {
 	return i < WORD_FILLER || i % LINE_WORDS == 0;
 }
 
-static const uint64_t *filler(void)
+static const uint64_t *make_filler(void)
 {
 	static uint64_t words[WORDS];
 	size_t i;
 
 	if (!words[WORDS - 1])
 		for (i = 0; i < WORDS; i++)
-			words[i] = htole64(plain(mix64(i + 1)));
+			words[i] = htole64(make_plain(mix64(i + 1)));
 	return words;
 }
 
@@ -53,7 +53,7 @@ void pattern_fill(void *buffer, size_t sectors)
 	size_t i;
 
 	for (i = 0; i < sectors; i++)
-		memcpy((char *)buffer + i * PATTERN_SECTOR, filler(),
+		memcpy((char *)buffer + i * PATTERN_SECTOR, make_filler(),
 		       PATTERN_SECTOR);
 }
 
@@ -120,7 +120,7 @@ enum pattern_state pattern_read(const void *sector,
 		return PATTERN_ABSENT;
 	*label = found;
 	for (i = WORD_FILLER; i < WORDS; i++)
-		if (word[i] != (labelled(i) ? word[WORD_CHECK] : filler()[i]))
+		if (word[i] != (is_label_word(i) ? word[WORD_CHECK] : make_filler()[i]))
 			return PATTERN_TORN;
 	return PATTERN_WHOLE;
 }

@@ -31,7 +31,7 @@ void progress_start(struct progress *progress, const char *label,
 }
 
 /* Check whether to draw the line now, and note the time if so. */
-static bool due(struct progress *progress)
+static bool draw_is_due(struct progress *progress)
 {
 	uint64_t now;
 
@@ -48,7 +48,7 @@ void progress_step(struct progress *progress, uint64_t done)
 {
 	uint64_t left;
 
-	if (!done || !due(progress))
+	if (!done || !draw_is_due(progress))
 		return;
 	left = (double)(progress->drawn_ns - progress->start_ns) / done *
 	       (progress->total - done) / NS_PER_S + 0.5;
@@ -60,7 +60,7 @@ void progress_step(struct progress *progress, uint64_t done)
 
 void progress_text(struct progress *progress, const char *text)
 {
-	if (!due(progress))
+	if (!draw_is_due(progress))
 		return;
 	fprintf(stderr, "\r%s \x1b[K", text);
 	fflush(stderr);

@@ -140,7 +140,7 @@ static bool is_used(const struct table_value *value)
 }
 
 /* Rising: of texts by their bytes, of other values by the number. */
-static int compare(const struct table_value *a, const struct table_value *b)
+static int compare_values(const struct table_value *a, const struct table_value *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
@@ -164,7 +164,7 @@ static int compare_cells(struct libscols_cell *a, struct libscols_cell *b,
 	if (!known_a || !known_b)
 		return known_b - known_a;
 	return *(const unsigned int *)flags & TABLE_FALLING ?
-	       compare(of_b, of_a) : compare(of_a, of_b);
+	       compare_values(of_b, of_a) : compare_values(of_a, of_b);
 }
 
 static void add_column(struct table *table, size_t i)

@@ -88,7 +88,7 @@ static bool is_octal(char c)
  * for free(); NULL: one is 0, which would end the text. Any other backslash
  * stays, as in fstab.
  */
-static char *decode(const char *field)
+static char *decode_field(const char *field)
 {
 	char *text = memory_or_exit(malloc(strlen(field) + 1)), *to = text;
 
@@ -110,8 +110,8 @@ static char *decode(const char *field)
 	return NULL;
 }
 
-/* Return a word as decode() reads it back, for free(). */
-static char *encode(const char *word)
+/* Return a word as decode_field() reads it back, for free(). */
+static char *encode_word(const char *word)
 {
 	char *text = memory_or_exit(malloc(4 * strlen(word) + 1)), *to = text;
 
@@ -138,7 +138,7 @@ static bool has_control(const char *text)
 /* Take a line's name. Return: NULL, or what is wrong with it. */
 static const char *take_name(struct aligntab_line *line, const char *field)
 {
-	line->name = decode(field);
+	line->name = decode_field(field);
 	if (!line->name || has_control(line->name))
 		return "the name has a control character";
 	if (strchr(line->name, '/'))
@@ -158,7 +158,7 @@ static char *as_udev(const char *value)
 }
 
 /* Remove the quotes that blkid prints around a value. */
-static void unquote(char *value)
+static void unquote_value(char *value)
 {
 	size_t length = strlen(value);
 
@@ -174,7 +174,7 @@ static const char *take_device(struct aligntab_line *line, const char *field)
 	char *value;
 	size_t i;
 
-	line->device = decode(field);
+	line->device = decode_field(field);
 	if (!line->device || has_control(line->device))
 		return "the device has a control character";
 	for (i = 0; i < ALIGNTAB_PATH; i++) {
@@ -184,7 +184,7 @@ static const char *take_device(struct aligntab_line *line, const char *field)
 		line->by = i;
 		if (!strncmp(line->device, ways[i].tag, tag)) {
 			value = line->device + tag;
-			unquote(value);
+			unquote_value(value);
 			/* a name of a link is in udev's form already */
 			line->value = i == ALIGNTAB_ID ?
 				memory_or_exit(strdup(value)) : as_udev(value);
@@ -500,8 +500,8 @@ int aligntab_read(struct aligntab *tab, bool quiet)
 char *aligntab_with(const char *path, const char *text, size_t *length,
 		    const char *name, const char *device, const char *options)
 {
-	CLEANUP_FREE char *first = encode(name);
-	CLEANUP_FREE char *second = encode(device);
+	CLEANUP_FREE char *first = encode_word(name);
+	CLEANUP_FREE char *second = encode_word(device);
 	CLEANUP_FREE char *line = message_format("%s %s%s%s\n", first, second,
 						 *options ? " " : "", options);
 	bool open_end = *length && text[*length - 1] != '\n';

@@ -75,7 +75,7 @@ static void warn_of_difference(const struct aligntab_line *line,
 }
 
 /* Create the device of a line over the device whose node is given. */
-static int create(const struct aligntab_line *line, const char *node)
+static int create_device(const struct aligntab_line *line, const char *node)
 {
 	struct attach_options options = line->options;
 	struct device below;
@@ -99,7 +99,7 @@ static int find_and_create(const struct aligntab_line *line,
 	if (*missing)
 		result = ALIGNCTL_IO;
 	if (!result)
-		result = create(line, found.device[0].node);
+		result = create_device(line, found.device[0].node);
 	find_free(&found);
 	return result;
 }

@@ -103,7 +103,7 @@ bool find_has(const struct find_result *result, dev_t devno)
 	return false;
 }
 
-static void add(struct find_result *result, dev_t devno, const char *node)
+static void add_device(struct find_result *result, dev_t devno, const char *node)
 {
 	if (find_has(result, devno))
 		return;
@@ -127,7 +127,7 @@ static void add_path(struct find_result *result, const char *path)
 			device = udev_device_new_from_devnum(udev, 'b',
 							     found.st_rdev);
 		if (!device || !never_meant(udev_property, device))
-			add(result, found.st_rdev, path);
+			add_device(result, found.st_rdev, path);
 	}
 	if (device)
 		udev_device_unref(device);
@@ -155,8 +155,8 @@ static void add_known(struct find_result *result,
 				continue;
 			if (udev_device_get_devnode(device) &&
 			    find_means(line, udev_property, device))
-				add(result, udev_device_get_devnum(device),
-				    udev_device_get_devnode(device));
+				add_device(result, udev_device_get_devnum(device),
+					   udev_device_get_devnode(device));
 			udev_device_unref(device);
 		}
 	}

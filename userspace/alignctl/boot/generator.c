@@ -20,7 +20,7 @@
 #define ATTACH_SECONDS	300
 
 /* Report a file that cannot be written. Return: ALIGNCTL_IO. */
-static int failed(const char *path)
+static int report_failure(const char *path)
 {
 	message_error("%s: %s", path, strerror(errno));
 	return ALIGNCTL_IO;
@@ -30,7 +30,7 @@ static int failed(const char *path)
 static int make_folder(const char *path)
 {
 	return !mkdir(path, 0755) || errno == EEXIST ? ALIGNCTL_FINE :
-						       failed(path);
+						       report_failure(path);
 }
 
 /* The folders of a generator's units, and of those that are installed. */
@@ -56,7 +56,7 @@ static int make_link(const struct folders *folders, const char *target,
 	if (make_folder(dir))
 		return ALIGNCTL_IO;
 	return !symlink(to, path) || errno == EEXIST ? ALIGNCTL_FINE :
-						       failed(path);
+						       report_failure(path);
 }
 
 /*
@@ -126,11 +126,11 @@ static int write_line(const struct folders *folders,
 		return ALIGNCTL_IO;
 	file = fopen(path, "we");
 	if (!file)
-		return failed(path);
+		return report_failure(path);
 	print_unit(file, line);
 	bad = ferror(file);
 	if (fclose(file) || bad)
-		return failed(path);
+		return report_failure(path);
 	if (line->noauto)
 		return ALIGNCTL_FINE;
 	return make_link(folders, line->netdev ? REMOTE_TARGET : LOCAL_TARGET,

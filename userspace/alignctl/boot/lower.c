@@ -109,7 +109,7 @@ static bool align_exists(const char *wanted)
  * Write a message to the kernel log, and so to the journal: udev drops what its
  * programs say.
  */
-static void say(const char *text)
+static void log_message(const char *text)
 {
 	CLEANUP_FREE char *path = sysfs_path("/dev/kmsg");
 	CLEANUP_FREE char *visible = message_visible(text);
@@ -140,7 +140,7 @@ static bool may_hide(const struct aligntab_line *line,
 			ALIGNTAB_FILE ":%u: %s: %s is in use (%s), so it is hidden only from the next boot on",
 			line->number, line->name, device->path,
 			report.finding[0]);
-		say(text);
+		log_message(text);
 		guard_free(&report);
 		return false;
 	}
@@ -216,7 +216,7 @@ static void print_lower(const struct aligntab_line *line,
 			ALIGNTAB_FILE ":%u: %s: %s is a second device that %s means, and is hidden, too; name the right device by ID=",
 			line->number, line->name, device->path, line->device,
 			detach, attach);
-		say(text);
+		log_message(text);
 	}
 }
 

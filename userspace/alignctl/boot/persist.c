@@ -233,8 +233,8 @@ static void warn_of_md(const struct device *device)
 }
 
 /* Create the device unless it is there, and map its partitions. */
-static int make(struct attach_options *options, const char *name,
-		const struct device *device, bool attached)
+static int make_device(struct attach_options *options, const char *name,
+		       const struct device *device, bool attached)
 {
 	struct dm_align made;
 	int result = attached ? ALIGNCTL_FINE :
@@ -278,7 +278,7 @@ static int hide_and_make(struct attach_options *options, const char *name,
 	if (!result)
 		result = check_md(name, device);
 	if (!result)
-		result = make(options, name, device, attached);
+		result = make_device(options, name, device, attached);
 	if (!result && volume.below && volume.listed) {
 		result = lvm_replace(volume.below, volume.above);
 		if (result && !attached)

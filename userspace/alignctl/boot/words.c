@@ -10,7 +10,7 @@
 #include "boot/words.h"
 
 /* Bring up what is there, for an initramfs that calls again for the rest. */
-static int initramfs(void)
+static int bring_up_early(void)
 {
 	struct aligntab tab;
 	int result;
@@ -33,7 +33,7 @@ int boot_words(int argc, char **argv)
 	if (argc == 2 && !strcmp(argv[0], "stop"))
 		return bring_down(argv[1]);
 	if (argc == 1 && !strcmp(argv[0], "initramfs"))
-		return initramfs();
+		return bring_up_early();
 	if (argc == 2 && !strcmp(argv[0], "above"))
 		return lower_print_above(argv[1]);
 	message_error("boot: needs generator FOLDER UNITS, lower, stop NAME, initramfs or above NODE");

@@ -261,8 +261,8 @@ static bool is_lawful(struct judge *judge, const struct block *block)
 }
 
 /* Find the durable request whose content must be there at least; NULL: none. */
-static const struct judged *expected(const struct judge *judge,
-				     const struct block *block)
+static const struct judged *find_expected(const struct judge *judge,
+					  const struct block *block)
 {
 	size_t i;
 
@@ -276,8 +276,8 @@ static const struct judged *expected(const struct judge *judge,
 }
 
 /* Find the last request to the block whose content it has; NULL: there is none. */
-static const struct judged *writer(const struct judge *judge,
-				   const struct block *block)
+static const struct judged *find_writer(const struct judge *judge,
+					const struct block *block)
 {
 	size_t i;
 
@@ -370,8 +370,8 @@ static enum cut_fault name_fault(const struct judge *judge,
 }
 
 /* Note the first difference to what must be there. */
-static void compare(const struct judge *judge, const struct block *block,
-		    const struct judged *wanted, struct cut_finding *finding)
+static void compare_block(const struct judge *judge, const struct block *block,
+			  const struct judged *wanted, struct cut_finding *finding)
 {
 	const struct cut_area *area = &judge->state->header.area;
 	uint32_t at = 0;
@@ -403,10 +403,10 @@ static void add_fault(struct judge *judge, const struct block *block)
 {
 	const struct cut_area *area = &judge->state->header.area;
 	struct cut_verdict *verdict = judge->verdict;
-	const struct judged *wanted = expected(judge, block);
+	const struct judged *wanted = find_expected(judge, block);
 	/* zeroes may be of write-zeroes, or of a medium that was never written */
 	const struct judged *by = block->content == CONTENT_LABEL ?
-				  writer(judge, block) : NULL;
+				  find_writer(judge, block) : NULL;
 	struct cut_finding finding = {
 		.start = block->byte, .bytes = area->logical,
 		.found = found_in(judge, block, by), .error = block->error,
@@ -431,7 +431,7 @@ static void add_fault(struct judge *judge, const struct block *block)
 	}
 	if (verdict->nr == CUT_FAULTS)
 		return;
-	compare(judge, block, wanted, &finding);
+	compare_block(judge, block, wanted, &finding);
 	verdict->finding[verdict->nr++] = finding;
 }
 

@@ -63,7 +63,7 @@ struct work {
 	struct progress progress;
 };
 
-static void stop(struct work *work, enum cut_stop why, int error)
+static void stop_work(struct work *work, enum cut_stop why, int error)
 {
 	if (work->prepared->stop)
 		return;
@@ -125,7 +125,7 @@ static struct cut_shape next_shape(struct work *work)
 	return shape;
 }
 
-static void send(struct work *work, const struct cut_shape *shape)
+static void send_shape(struct work *work, const struct cut_shape *shape)
 {
 	const struct cut_options *options = work->options;
 	const struct cut_area *area = &options->area;
@@ -156,7 +156,7 @@ static void send(struct work *work, const struct cut_shape *shape)
  * Take the result of a request. What the device does not take is not sent again.
  * Any other error is the device's end, as when its power goes.
  */
-static void finish(struct work *work, struct slot *slot)
+static void finish_request(struct work *work, struct slot *slot)
 {
 	struct cut_prepared *prepared = work->prepared;
 	const struct io_request *io = &slot->io;
@@ -187,21 +187,21 @@ static void finish(struct work *work, struct slot *slot)
 				kind_part_name(slot->part), io->bytes,
 				io->offset, result < 0 ? strerror(-result) :
 							 "short");
-	stop(work, CUT_STOP_DEVICE, result < 0 ? -result : EIO);
+	stop_work(work, CUT_STOP_DEVICE, result < 0 ? -result : EIO);
 }
 
 /* Check whether no more requests are to be sent, and why. */
-static bool stopping(struct work *work)
+static bool is_stopping(struct work *work)
 {
 	const struct cut_options *options = work->options;
 
 	if (cut_log_error(work->log))
-		stop(work, CUT_STOP_STATE, cut_log_error(work->log));
+		stop_work(work, CUT_STOP_STATE, cut_log_error(work->log));
 	else if (interrupt_seen())
-		stop(work, CUT_STOP_SIGNAL, 0);
+		stop_work(work, CUT_STOP_SIGNAL, 0);
 	else if (clock_ns() >= work->until_ns || (options->requests &&
 		 work->number >= options->requests))
-		stop(work, CUT_STOP_ALL, 0);
+		stop_work(work, CUT_STOP_ALL, 0);
 	return work->prepared->stop != CUT_STOP_NONE;
 }
 
@@ -220,7 +220,7 @@ static void send_requests(struct work *work)
 	unsigned int turn = 0;
 
 	for (;;) {
-		bool last = stopping(work);
+		bool last = is_stopping(work);
 		struct io_request *ended;
 
 		while (!last && work->free) {
@@ -229,8 +229,8 @@ static void send_requests(struct work *work)
 			ask_ahead(work);
 			if (work->number >= cut_log_may_send(work->log))
 				break;
-			send(work, &shape);
-			last = stopping(work);
+			send_shape(work, &shape);
+			last = is_stopping(work);
 		}
 		if (last && !work->in_flight)
 			return;
@@ -238,7 +238,7 @@ static void send_requests(struct work *work)
 			show_progress(work);
 		ended = io_queue_poll(work->queue);
 		if (ended)
-			finish(work, (struct slot *)ended);
+			finish_request(work, (struct slot *)ended);
 		else
 			io_queue_sleep(work->queue, last ? UINT64_MAX :
 				       work->until_ns, work->in_flight > 0);
@@ -254,7 +254,7 @@ static uint64_t realtime_ns(void)
 }
 
 /* Prepare area and STATE. Return: enum alignctl_exit, reported. */
-static int begin(struct work *work)
+static int prepare_area(struct work *work)
 {
 	const struct cut_options *options = work->options;
 	struct cut_header header = {
@@ -303,7 +303,7 @@ int cut_prepare(const struct cut_options *options,
 	io_queue_let_wake(work.queue);
 	prepared->method = io_queue_method(work.queue);
 	progress_start(&work.progress, "conform", 0);
-	result = begin(&work);
+	result = prepare_area(&work);
 	if (!result) {
 		if (options->seconds)
 			work.until_ns = clock_ns() +
@@ -315,7 +315,7 @@ int cut_prepare(const struct cut_options *options,
 	if (work.log) {
 		error = cut_log_close(work.log);
 		if (error)
-			stop(&work, CUT_STOP_STATE, error);
+			stop_work(&work, CUT_STOP_STATE, error);
 	}
 	io_queue_close(work.queue);
 	for (i = 0; i < options->depth; i++)

@@ -142,8 +142,8 @@ void cut_prepared_json(const struct cut_options *options,
 /* After it */
 
 /* Count the requests that STATE knows, by part: all, and those that had ended. */
-static void count(const struct cut_state *state, uint64_t *sent,
-		  uint64_t *ended)
+static void count_requests(const struct cut_state *state, uint64_t *sent,
+			   uint64_t *ended)
 {
 	size_t i;
 
@@ -231,7 +231,7 @@ static char *found_text(const struct cut_finding *finding)
 }
 
 /* Return bytes as "12 00 ff", for free(). */
-static char *hex(const uint8_t *bytes)
+static char *format_hex(const uint8_t *bytes)
 {
 	char text[3 * CUT_BYTES + 1];
 	size_t i;
@@ -247,8 +247,8 @@ static void print_finding(const struct cut_finding *finding)
 	CLEANUP_FREE char *found = found_text(finding);
 	CLEANUP_FREE char *expected = finding->expected.known ?
 		name_of(&finding->expected) : NULL;
-	CLEANUP_FREE char *right = hex(finding->expected_bytes);
-	CLEANUP_FREE char *wrong = hex(finding->found_bytes);
+	CLEANUP_FREE char *right = format_hex(finding->expected_bytes);
+	CLEANUP_FREE char *wrong = format_hex(finding->found_bytes);
 
 	printf("\n%s: bytes %" PRIu64 " to %" PRIu64 " must have %s%s, or later content; they have %s\n",
 	       cut_fault_name(finding->fault), finding->start,
@@ -296,7 +296,7 @@ void cut_report_text(const struct cut_report *report)
 	uint64_t sent[PART_NR], ended[PART_NR], faulty = cut_faulty(verdict);
 	size_t i;
 
-	count(state, sent, ended);
+	count_requests(state, sent, ended);
 	printf("%s: blocks of %" PRIu32 " bytes in logical ones of %" PRIu32
 	       ", prepared %s with seed %" PRIu64 "\n", report->path,
 	       area->block, area->logical, since, area->seed);
@@ -351,8 +351,8 @@ static struct json_object *finding_json(const struct cut_finding *finding)
 {
 	struct json_object *object = json_new();
 	CLEANUP_FREE char *found = found_text(finding);
-	CLEANUP_FREE char *right = hex(finding->expected_bytes);
-	CLEANUP_FREE char *wrong = hex(finding->found_bytes);
+	CLEANUP_FREE char *right = format_hex(finding->expected_bytes);
+	CLEANUP_FREE char *wrong = format_hex(finding->found_bytes);
 	bool read = finding->found != CUT_FOUND_NOTHING;
 
 	json_add_text(object, "fault", cut_fault_name(finding->fault));
@@ -380,7 +380,7 @@ void cut_report_json(const struct cut_report *report)
 	uint64_t sent[PART_NR], ended[PART_NR], faulty = cut_faulty(verdict);
 	size_t i;
 
-	count(state, sent, ended);
+	count_requests(state, sent, ended);
 	json_add_text(document, "device", report->path);
 	json_add_text(document, "state", report->file);
 	json_add_text(document, "prepared_as", state->header.path);

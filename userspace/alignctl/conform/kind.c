@@ -98,7 +98,7 @@ bool kind_find(const char *name, size_t *number)
 }
 
 /* Random numbers of a round, one after the other. */
-static uint32_t draw(uint64_t *state, uint32_t below)
+static uint32_t draw_number(uint64_t *state, uint32_t below)
 {
 	*state = mix64(*state + 1);
 	return (uint32_t)((*state >> 32) * below >> 32);
@@ -111,16 +111,16 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 static void shape_part(const struct kind *kind, uint32_t n, uint64_t *state,
 		       struct kind_shape *shape)
 {
-	uint32_t nr = 1 + draw(state, n - 1), before;
+	uint32_t nr = 1 + draw_number(state, n - 1), before;
 
 	if (kind->across) {
 		nr += nr < 2;
-		before = 1 + draw(state, nr - 1);
+		before = 1 + draw_number(state, nr - 1);
 		shape->first = 2 * n - before;
 	} else {
 		before = n - nr;
-		shape->first = n + (draw(state, 2) ? draw(state, before + 1) :
-				    draw(state, 2) * before);
+		shape->first = n + (draw_number(state, 2) ? draw_number(state, before + 1) :
+				    draw_number(state, 2) * before);
 	}
 	shape->nr = nr;
 }
@@ -133,7 +133,7 @@ static void shape_place(const struct kind *kind, uint32_t n, uint64_t *state,
 	case PART_FLUSH:
 		break;
 	case PART_WHOLE:
-		shape->first = n * (1 + (kind->across ? draw(state, 2) : 0));
+		shape->first = n * (1 + (kind->across ? draw_number(state, 2) : 0));
 		shape->nr = n;
 		break;
 	case PART_TWO_BLOCKS:
@@ -141,15 +141,15 @@ static void shape_place(const struct kind *kind, uint32_t n, uint64_t *state,
 		shape->nr = 2 * n;
 		break;
 	case PART_READ:
-		shape->first = draw(state, 3 * n);
-		shape->nr = 1 + draw(state, CELL_BLOCKS * n - shape->first);
+		shape->first = draw_number(state, 3 * n);
+		shape->nr = 1 + draw_number(state, CELL_BLOCKS * n - shape->first);
 		break;
 	case PART_DISCARD:
 	case PART_ZEROES:
-		if (draw(state, 2)) {
+		if (draw_number(state, 2)) {
 			shape->first = n;
 			shape->nr = n * (1 + (kind->across ?
-					      1 : draw(state, 2)));
+					      1 : draw_number(state, 2)));
 			break;
 		}
 		shape_part(kind, n, state, shape);
@@ -164,7 +164,7 @@ void kind_shapes(const struct kind *kind, uint32_t per_block, uint64_t random,
 {
 	uint64_t state = random;
 	/* all at once, at any time, or one behind the other */
-	uint32_t spread = draw(&state, 3), turn = draw(&state, KIND_PARTS);
+	uint32_t spread = draw_number(&state, 3), turn = draw_number(&state, KIND_PARTS);
 	size_t i;
 
 	for (i = 0; i < kind->nr; i++) {
@@ -173,14 +173,14 @@ void kind_shapes(const struct kind *kind, uint32_t per_block, uint64_t random,
 		*shape = (struct kind_shape) { .part = kind->part[i] };
 		shape_place(kind, per_block, &state, shape);
 		if (spread == 1)
-			shape->wait = draw(&state, 384);
+			shape->wait = draw_number(&state, 384);
 		else if (spread == 2)
 			shape->wait = 96 * (uint32_t)((i + turn) % kind->nr) +
-				      draw(&state, 64);
+				      draw_number(&state, 64);
 	}
 	/* of those that are sent at the same time, any may be the first */
 	for (i = 0; !spread && i < kind->nr; i++) {
-		size_t other = i + draw(&state, (uint32_t)(kind->nr - i));
+		size_t other = i + draw_number(&state, (uint32_t)(kind->nr - i));
 		struct kind_shape shape = shapes[i];
 
 		shapes[i] = shapes[other];

@@ -11,8 +11,8 @@ bool lawful_covers(const struct lawful_request *request, uint64_t block)
  * Check that another request's content has replaced the one that was there at
  * @since_ns, for a read that began at @began_ns: it came after, and before that.
  */
-static bool replaced(const struct lawful_request *requests, size_t nr,
-		     uint64_t block, uint64_t since_ns, uint64_t began_ns)
+static bool is_replaced(const struct lawful_request *requests, size_t nr,
+			uint64_t block, uint64_t since_ns, uint64_t began_ns)
 {
 	size_t i;
 
@@ -30,14 +30,14 @@ uint32_t lawful_contents(const struct lawful_request *requests, size_t nr,
 	uint32_t set = 0;
 	size_t i;
 
-	if (!replaced(requests, nr, block, 0, began_ns))
+	if (!is_replaced(requests, nr, block, 0, began_ns))
 		set |= LAWFUL_BEFORE;
 	for (i = 0; i < nr; i++) {
 		if (!lawful_covers(&requests[i], block) ||
 		    requests[i].began_ns > ended_ns)
 			continue;
-		if (replaced(requests, nr, block, requests[i].ended_ns,
-			     began_ns))
+		if (is_replaced(requests, nr, block, requests[i].ended_ns,
+				began_ns))
 			continue;
 		set |= requests[i].effect == LAWFUL_DISCARDS ?
 		       LAWFUL_ANYTHING : UINT32_C(1) << i;

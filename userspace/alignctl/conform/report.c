@@ -210,7 +210,7 @@ static void print_fault(const struct rounds_options *options,
 }
 
 /* Return the number of kinds that were tried; @least: rounds of the least tried. */
-static size_t tried(const struct rounds_result *result, uint64_t *least)
+static size_t count_tried(const struct rounds_result *result, uint64_t *least)
 {
 	size_t nr = 0, i;
 
@@ -278,7 +278,7 @@ void conform_report_text(const struct conform_report *report)
 	const struct rounds_result *result = report->result;
 	uint64_t rounds = rounds_sum(result), faulty = faulty_rounds(result);
 	uint64_t least;
-	size_t nr = tried(result, &least), i;
+	size_t nr = count_tried(result, &least), i;
 	CLEANUP_FREE char *methods = methods_text(result);
 
 	printf("%s: blocks of %" PRIu32 " bytes in logical ones of %" PRIu32

@@ -253,7 +253,7 @@ static char *found_text(const struct cell *cell, enum content content,
 }
 
 /* Count the fault of a round, and keep it with its requests if there is room. */
-static void record(struct rounds *rounds, struct cell *cell)
+static void record_fault(struct rounds *rounds, struct cell *cell)
 {
 	struct rounds_result *result = rounds->result;
 	const struct verdict *found = &cell->found;
@@ -332,10 +332,10 @@ static enum fault name_fault(const struct cell *cell, uint32_t block,
  *
  * Return: the first thing that is wrong; what else is follows from it as a rule.
  */
-static struct verdict judge(const struct rounds *rounds,
-			    const struct cell *cell, size_t reader,
-			    const char *buffer, uint32_t first, uint32_t nr,
-			    uint64_t began_ns, uint64_t ended_ns)
+static struct verdict judge_read(const struct rounds *rounds,
+				 const struct cell *cell, size_t reader,
+				 const char *buffer, uint32_t first, uint32_t nr,
+				 uint64_t began_ns, uint64_t ended_ns)
 {
 	uint32_t logical = rounds->options->logical, i;
 
@@ -374,7 +374,7 @@ static void end_with(struct rounds *rounds, int status)
 		rounds->status = status;
 }
 
-static void send(struct rounds *rounds, struct cell_request *request)
+static void send_request(struct rounds *rounds, struct cell_request *request)
 {
 	struct cell *cell = request->cell;
 
@@ -404,7 +404,7 @@ static void send_whole(struct rounds *rounds, struct cell *cell, enum io_op op,
 	whole->sent = false;
 	whole->due_ns = due_ns;
 	if (!due_ns)
-		send(rounds, whole);
+		send_request(rounds, whole);
 }
 
 static void write_anew(struct rounds *rounds, struct cell *cell)
@@ -443,7 +443,7 @@ static bool next_kind(struct rounds *rounds, size_t *number)
 }
 
 /* Make the requests of a round ready; they are sent when they are due. */
-static void meet(struct rounds *rounds, struct cell *cell)
+static void prepare_round(struct rounds *rounds, struct cell *cell)
 {
 	const struct rounds_options *options = rounds->options;
 	uint64_t now_ns = clock_ns();
@@ -501,7 +501,7 @@ static enum round_method next_method(const struct rounds *rounds,
 }
 
 /* Begin the next round of a cell; false: there is none. */
-static bool begin(struct rounds *rounds, struct cell *cell, size_t index)
+static bool begin_round(struct rounds *rounds, struct cell *cell, size_t index)
 {
 	const struct rounds_options *options = rounds->options;
 	uint64_t place;
@@ -525,7 +525,7 @@ static bool begin(struct rounds *rounds, struct cell *cell, size_t index)
 	if (cell->anew || cell->random % 4 == 0)
 		write_anew(rounds, cell);
 	else
-		meet(rounds, cell);
+		prepare_round(rounds, cell);
 	return true;
 }
 
@@ -560,12 +560,12 @@ static void judge_reads(const struct rounds *rounds, struct cell *cell)
 
 	for (i = 0; i < cell->nr && !cell->found.wrong; i++)
 		if (cell->shape[i].part == PART_READ)
-			cell->found = judge(rounds, cell, i,
-					    cell->request[i].io.buffer,
-					    cell->shape[i].first,
-					    cell->shape[i].nr,
-					    cell->lawful[i].began_ns,
-					    cell->lawful[i].ended_ns);
+			cell->found = judge_read(rounds, cell, i,
+						 cell->request[i].io.buffer,
+						 cell->shape[i].first,
+						 cell->shape[i].nr,
+						 cell->lawful[i].began_ns,
+						 cell->lawful[i].ended_ns);
 }
 
 /*
@@ -575,9 +575,9 @@ static void judge_reads(const struct rounds *rounds, struct cell *cell)
  */
 static bool finish_read(struct rounds *rounds, struct cell *cell)
 {
-	struct verdict now = judge(rounds, cell, cell->nr, cell->whole.memory,
-				   0, rounds->blocks, cell->whole_began_ns,
-				   UINT64_MAX);
+	struct verdict now = judge_read(rounds, cell, cell->nr, cell->whole.memory,
+					0, rounds->blocks, cell->whole_began_ns,
+					UINT64_MAX);
 
 	if (cell->state == CELL_READS_AGAIN) {
 		if (!now.wrong)
@@ -597,7 +597,7 @@ static bool finish_read(struct rounds *rounds, struct cell *cell)
 	}
 	take_over(rounds, cell);
 	if (cell->found.wrong) {
-		record(rounds, cell);
+		record_fault(rounds, cell);
 		cell->anew = true;
 	}
 	rounds->result->rounds[cell->kind]++;
@@ -660,7 +660,7 @@ static bool go_on(struct rounds *rounds, struct cell *cell, size_t index,
 		return false;
 	switch (cell->state) {
 	case CELL_WRITES:
-		meet(rounds, cell);
+		prepare_round(rounds, cell);
 		return true;
 	case CELL_MEETS:
 		judge_reads(rounds, cell);
@@ -671,7 +671,7 @@ static bool go_on(struct rounds *rounds, struct cell *cell, size_t index,
 	case CELL_READS_AGAIN:
 		break;
 	}
-	return !finish_read(rounds, cell) || begin(rounds, cell, index);
+	return !finish_read(rounds, cell) || begin_round(rounds, cell, index);
 }
 
 /*
@@ -685,7 +685,7 @@ static uint64_t send_due(struct rounds *rounds, struct cell *cell)
 	if (cell->state == CELL_READS_AGAIN && !cell->whole.sent) {
 		if (cell->whole.due_ns > now_ns)
 			return cell->whole.due_ns;
-		send(rounds, &cell->whole);
+		send_request(rounds, &cell->whole);
 	}
 	for (i = 0; cell->state == CELL_MEETS && i < cell->nr; i++) {
 		struct cell_request *request = &cell->request[i];
@@ -693,7 +693,7 @@ static uint64_t send_due(struct rounds *rounds, struct cell *cell)
 		if (request->sent)
 			continue;
 		if (request->due_ns <= now_ns)
-			send(rounds, request);
+			send_request(rounds, request);
 		else if (request->due_ns < next_ns)
 			next_ns = request->due_ns;
 	}
@@ -740,14 +740,14 @@ static void show_progress(struct rounds *rounds)
 }
 
 /* Let all cells do rounds until none has one left. */
-static void work(struct rounds *rounds, struct cell *cell, size_t nr)
+static void run_cells(struct rounds *rounds, struct cell *cell, size_t nr)
 {
 	CLEANUP_FREE bool *on = memory_or_exit(calloc(nr + 1, sizeof(*on)));
 	size_t left = 0, i;
 	unsigned int turn = 0;
 
 	for (i = 0; i < nr; i++) {
-		on[i] = begin(rounds, &cell[i], i);
+		on[i] = begin_round(rounds, &cell[i], i);
 		left += on[i];
 	}
 	while (left) {
@@ -822,7 +822,7 @@ int rounds_run(const struct rounds_options *options,
 	progress_start(&rounds.progress, "conform", options->rounds);
 	for (i = 0; i < options->cells; i++)
 		cell_open(&rounds, &cell[i]);
-	work(&rounds, cell, options->cells);
+	run_cells(&rounds, cell, options->cells);
 	progress_end(&rounds.progress);
 	io_queue_close(rounds.queue);
 	for (i = 0; i < options->cells; i++)

@@ -35,8 +35,8 @@ bool saved_transfer(int fd, char *buffer, size_t bytes, uint64_t at,
 }
 
 /* Copy @bytes from one place to another. */
-static bool copy(int from, uint64_t from_at, int to, uint64_t to_at,
-		 uint64_t bytes, char *buffer)
+static bool copy_range(int from, uint64_t from_at, int to, uint64_t to_at,
+		       uint64_t bytes, char *buffer)
 {
 	while (bytes) {
 		size_t part = bytes < MIB ? bytes : MIB;
@@ -61,8 +61,8 @@ bool saved_sync_folder(const char *file)
 }
 
 /* Check that both places have the same content. */
-static bool same(int one, uint64_t one_at, int other, uint64_t bytes,
-		 char *buffer, char *beside)
+static bool compare_range(int one, uint64_t one_at, int other, uint64_t bytes,
+			  char *buffer, char *beside)
 {
 	uint64_t at = 0;
 
@@ -94,7 +94,7 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
 			      "--save %s: %s", file, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
-	if (copy(fd, start, to, 0, bytes, buffer) && saved_sync_folder(file))
+	if (copy_range(fd, start, to, 0, bytes, buffer) && saved_sync_folder(file))
 		return ALIGNCTL_FINE;
 	message_error("%s: its area cannot be saved in %s: %s", device, file,
 		      strerror(errno));
@@ -108,8 +108,8 @@ int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
 	CLEANUP_FREE char *buffer = io_memory(MIB), *beside = io_memory(MIB);
 	CLEANUP_CLOSE int from = open(file, O_RDONLY | O_CLOEXEC);
 
-	if (from >= 0 && copy(from, 0, fd, start, bytes, buffer) &&
-	    same(fd, start, from, bytes, buffer, beside)) {
+	if (from >= 0 && copy_range(from, 0, fd, start, bytes, buffer) &&
+	    compare_range(fd, start, from, bytes, buffer, beside)) {
 		unlink(file);
 		return ALIGNCTL_FINE;
 	}

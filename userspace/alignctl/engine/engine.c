@@ -93,7 +93,7 @@ struct worker {
  *   @depth, @nr_workers, @memory, @share_bytes, the pointers to arrays.
  * - Private to a worker, so used without the lock: its queue (except for
  *   io_queue_wake()), its slots that are not idle, and their elements of
- *   @pending, from claim() to end().
+ *   @pending, from claim_slot() to end_slot().
  * - Under @lock, all else: setup->source and the order in which it is read;
  *   @order, @ready, @unused, @next, @keeper; @m and @done; idle slots;
  *   @large_bytes; worker.asleep.
@@ -173,13 +173,13 @@ struct engine {
 };
 
 /* Take the lock, unless there is a single worker, which is faster without. */
-static void lock(struct engine *e)
+static void lock_engine(struct engine *e)
 {
 	if (e->nr_workers > 1)
 		pthread_mutex_lock(&e->lock);
 }
 
-static void unlock(struct engine *e)
+static void unlock_engine(struct engine *e)
 {
 	if (e->nr_workers > 1)
 		pthread_mutex_unlock(&e->lock);
@@ -302,7 +302,7 @@ static void engine_close(struct engine *e)
 	free(e->ready);
 }
 
-static void wake(struct worker *worker)
+static void wake_worker(struct worker *worker)
 {
 	if (!worker->asleep)
 		return;
@@ -315,7 +315,7 @@ static void wake_all(struct engine *e)
 	unsigned int i;
 
 	for (i = 0; i < e->nr_workers; i++)
-		wake(&e->worker[i]);
+		wake_worker(&e->worker[i]);
 }
 
 static void push_ready(struct engine *e, unsigned int index)
@@ -353,7 +353,7 @@ static void set_io(struct engine *e, struct slot *slot)
 }
 
 /* Fill a write's buffer with the pattern; sources have no data. */
-static void fill(struct engine *e, struct slot *slot)
+static void fill_slot(struct engine *e, struct slot *slot)
 {
 	const struct pending *pending = &e->pending[slot->pending];
 	size_t sectors = slot->io.bytes / PATTERN_SECTOR;
@@ -429,17 +429,17 @@ static struct slot *start_ready(struct worker *worker)
  * completes within the call would end them together and idle until their slots
  * are filled again.
  */
-static void launch(struct worker *worker, struct slot *slot)
+static void launch_slot(struct worker *worker, struct slot *slot)
 {
 	if (slot->io.op == IO_WRITE)
-		fill(worker->engine, slot);
+		fill_slot(worker->engine, slot);
 	if (slot->preflush)
 		slot->io.op = IO_FLUSH;
 	slot->issued_ns = clock_ns();
 	io_queue_start(worker->queue, &slot->io);
 }
 
-static void stop(struct engine *e, int result)
+static void stop_engine(struct engine *e, int result)
 {
 	e->ended = true;
 	e->next_read = false;
@@ -454,7 +454,7 @@ static void refuse_next(struct engine *e, char *wrong)
 
 	message_error("%s: %s", position, wrong);
 	free(wrong);
-	stop(e, ALIGNCTL_USAGE);
+	stop_engine(e, ALIGNCTL_USAGE);
 }
 
 /* Read the next request, and find its place and its time. */
@@ -470,11 +470,11 @@ static void read_next(struct engine *e)
 	case TRACE_END:
 	case TRACE_BROKEN:
 	case TRACE_FAILED:
-		stop(e, trace_next_status(next));
+		stop_engine(e, trace_next_status(next));
 		return;
 	}
 	if (e->next.file) {
-		stop(e, source_refuse_disks(setup->source));
+		stop_engine(e, source_refuse_disks(setup->source));
 		return;
 	}
 	wrong = placement_apply(setup->placement, &e->next);
@@ -580,7 +580,7 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
 
 	*wake_ns = UINT64_MAX;
 	if (interrupt_seen() && !e->ended)
-		stop(e, ALIGNCTL_FINE);
+		stop_engine(e, ALIGNCTL_FINE);
 	if (!has_room(worker))
 		return false;
 	if (!e->next_read && !e->ended)
@@ -609,8 +609,8 @@ static bool take_next(struct worker *worker, uint64_t now, uint64_t *wake_ns)
  * Choose a request to start and a slot for it; NULL, with @wake_ns set as by
  * take_next(), if none can start yet.
  */
-static struct slot *claim(struct worker *worker, uint64_t now,
-			  uint64_t *wake_ns)
+static struct slot *claim_slot(struct worker *worker, uint64_t now,
+			       uint64_t *wake_ns)
 {
 	struct slot *slot;
 
@@ -635,13 +635,13 @@ static void pass_on(struct worker *worker)
 	for (i = 0; i < e->nr_workers; i++) {
 		if (!e->worker[i].asleep || !e->worker[i].nr_idle)
 			continue;
-		wake(&e->worker[i]);
+		wake_worker(&e->worker[i]);
 		return;
 	}
 }
 
-static void fail(struct engine *e, const struct pending *pending,
-		 const struct io_request *io)
+static void fail_request(struct engine *e, const struct pending *pending,
+			 const struct io_request *io)
 {
 	const char *op = trace_op_names[pending->request.op];
 
@@ -661,11 +661,11 @@ static void fail(struct engine *e, const struct pending *pending,
 			      pending->number + 1);
 	if (!pending->added)
 		e->done->failed[e->done->nr_failed++] = pending->number;
-	stop(e, ALIGNCTL_IO);
+	stop_engine(e, ALIGNCTL_IO);
 }
 
 /* Judge the result of a request and pass it on; report a failure. */
-static void judge(struct engine *e, const struct slot *slot, uint64_t now)
+static void judge_slot(struct engine *e, const struct slot *slot, uint64_t now)
 {
 	const struct pending *pending = &e->pending[slot->pending];
 	const struct trace_request *request = &pending->request;
@@ -679,7 +679,7 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 		e->m->unsupported++;
 	} else if (slot->io.result < 0 ||
 		   (uint64_t)slot->io.result != (slot->preflush ? 0 : wanted)) {
-		fail(e, pending, &slot->io);
+		fail_request(e, pending, &slot->io);
 		return;
 	} else {
 		measures_add(e->m, request, &times, pending->added);
@@ -698,12 +698,12 @@ static void judge(struct engine *e, const struct slot *slot, uint64_t now)
 			       (request->op == TRACE_FLUSH));
 }
 
-static void end(struct worker *worker, struct slot *slot, uint64_t now)
+static void end_slot(struct worker *worker, struct slot *slot, uint64_t now)
 {
 	unsigned int freed[ENGINE_MAX_DEPTH + ENGINE_MAX_WAITING], nr, i;
 	struct engine *e = worker->engine;
 
-	judge(e, slot, now);
+	judge_slot(e, slot, now);
 	if (slot->io.buffer != slot->share) {
 		e->large_bytes -= slot->io.bytes;
 		free(slot->io.buffer);
@@ -723,9 +723,9 @@ static void sleep_until(struct worker *worker, uint64_t wake_ns)
 	bool busy = worker->nr_idle != e->depth;
 
 	worker->asleep = true;
-	unlock(e);
+	unlock_engine(e);
 	io_queue_sleep(worker->queue, wake_ns, busy);
-	lock(e);
+	lock_engine(e);
 	worker->asleep = false;
 }
 
@@ -756,23 +756,23 @@ static void *make_requests(void *context)
 
 	if (draws)
 		progress_start(&progress, setup->source->name, setup->total);
-	lock(e);
+	lock_engine(e);
 	for (;;) {
 		bool seen;
 
-		unlock(e);
+		unlock_engine(e);
 		/* take one end, and fill its slot before looking at the next */
 		slot = see_end(worker, &now);
-		lock(e);
+		lock_engine(e);
 		seen = slot;
 		if (slot)
-			end(worker, slot, now);
-		while ((slot = claim(worker, now, &wake_ns))) {
+			end_slot(worker, slot, now);
+		while ((slot = claim_slot(worker, now, &wake_ns))) {
 			pass_on(worker);
-			unlock(e);
-			launch(worker, slot);
+			unlock_engine(e);
+			launch_slot(worker, slot);
 			seen = true;
-			lock(e);
+			lock_engine(e);
 		}
 		if (draws)
 			progress_step(&progress, e->done->issued);
@@ -784,7 +784,7 @@ static void *make_requests(void *context)
 	}
 	/* the sleeping workers have nothing left to wait for */
 	wake_all(e);
-	unlock(e);
+	unlock_engine(e);
 	/* safe: only sleeping workers are woken */
 	io_queue_close(worker->queue);
 	if (draws)

@@ -80,7 +80,7 @@ struct waker {
  * @threads: requests go to @helper: without @ring all, else those that ask for it;
  *	with neither, the caller does them by plain system calls
  * @ring: the ring of io_uring
- * @disabled: no thread owns @ring yet, see enable()
+ * @disabled: no thread owns @ring yet, see enable_queue()
  * @fixed_file: @fd is registered with @ring
  * @no_discard: io_uring cannot discard on this device
  * @fixed: memory registered with @ring
@@ -422,7 +422,7 @@ static void prepare_discard(const struct io_queue *queue,
 	sqe->addr3 = request->bytes;
 }
 
-static void add(struct io_queue *queue, struct io_request *request)
+static void add_request(struct io_queue *queue, struct io_request *request)
 {
 	struct io_uring_sqe *sqe;
 
@@ -464,7 +464,7 @@ static void check_submitted(int submitted)
 	exit(ALIGNCTL_IO);
 }
 
-static void submit(struct io_queue *queue)
+static void submit_queue(struct io_queue *queue)
 {
 	int submitted;
 
@@ -485,11 +485,11 @@ static void wait_for_wake(struct io_queue *queue)
 	io_uring_prep_read(sqe, waker->event, &waker->count,
 			   sizeof(waker->count), 0);
 	io_uring_sqe_set_data(sqe, waker);
-	submit(queue);
+	submit_queue(queue);
 }
 
 /* Make the calling thread the ring's owner, unless the ring has one. */
-static void enable(struct io_queue *queue)
+static void enable_queue(struct io_queue *queue)
 {
 	if (!queue->disabled)
 		return;
@@ -516,9 +516,9 @@ void io_queue_start(struct io_queue *queue, struct io_request *request)
 		fifo_put(&queue->done, request);
 		return;
 	}
-	enable(queue);
-	add(queue, request);
-	submit(queue);
+	enable_queue(queue);
+	add_request(queue, request);
+	submit_queue(queue);
 }
 
 void io_queue_let_wake(struct io_queue *queue)
@@ -587,7 +587,7 @@ static struct io_request *take_without_ring(struct io_queue *queue)
  * Return the request of a completion; NULL for a wake, and for a discard that
  * the helper tries again.
  */
-static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
+static struct io_request *take_completion(struct io_queue *queue, struct io_uring_cqe *cqe)
 {
 	struct helper *helper = &queue->helper;
 	struct io_request *request = io_uring_cqe_get_data(cqe);
@@ -607,7 +607,7 @@ static struct io_request *take(struct io_queue *queue, struct io_uring_cqe *cqe)
 	if (!discards_not(queue, request))
 		return request;
 	add_to_helper(queue, request);
-	submit(queue);
+	submit_queue(queue);
 	return NULL;
 }
 
@@ -651,7 +651,7 @@ struct io_request *io_queue_wait(struct io_queue *queue)
 	}
 	while (!request)
 		if (io_uring_wait_cqe(&queue->ring, &cqe) != -EINTR)
-			request = take(queue, cqe);
+			request = take_completion(queue, cqe);
 	return request;
 }
 
@@ -662,7 +662,7 @@ struct io_request *io_queue_poll(struct io_queue *queue)
 	if (!queue->uring)
 		return take_without_ring(queue);
 	while (!io_uring_peek_cqe(&queue->ring, &cqe)) {
-		struct io_request *request = take(queue, cqe);
+		struct io_request *request = take_completion(queue, cqe);
 
 		if (request)
 			return request;
@@ -683,7 +683,7 @@ void io_queue_sleep(struct io_queue *queue, uint64_t until_ns, bool busy)
 					   busy && !queue->uring);
 		return;
 	}
-	enable(queue);
+	enable_queue(queue);
 	if (until_ns == UINT64_MAX) {
 		io_uring_wait_cqe(&queue->ring, &cqe);
 		return;

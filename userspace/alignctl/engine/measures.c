@@ -79,7 +79,7 @@ static void end_second(struct measures_samples *s)
 	s->bytes = 0;
 }
 
-static void sample(struct measures *m, uint64_t bytes)
+static void take_sample(struct measures *m, uint64_t bytes)
 {
 	struct measures_samples *s = &m->samples;
 	uint64_t second = (m->end_ns - m->begin_ns) / NS_PER_S;
@@ -175,7 +175,7 @@ void measures_add(struct measures *m, const struct trace_request *request,
 			      times->ended_ns - times->intended_ns);
 		histogram_add(m->lag, lag);
 	}
-	sample(m, transfer ? request->bytes : 0);
+	take_sample(m, transfer ? request->bytes : 0);
 	if (!transfer)
 		return;
 	m->bytes += request->bytes;

@@ -31,13 +31,13 @@ static uint64_t move_block(const struct placement *p, uint64_t block)
 	return (unsigned __int128)block * usable / extent;
 }
 
-static bool fits(const struct placement *p, const struct trace_request *request)
+static bool fits_device(const struct placement *p, const struct trace_request *request)
 {
 	return request->offset <= p->bytes &&
 	       request->bytes <= p->bytes - request->offset;
 }
 
-static void move(const struct placement *p, struct trace_request *request)
+static void move_request(const struct placement *p, struct trace_request *request)
 {
 	uint64_t into = request->offset % p->physical;
 	uint64_t room;
@@ -85,9 +85,9 @@ char *placement_apply(const struct placement *p, struct trace_request *request)
 			PLACEMENT_MAX_BYTES);
 	if (p->bytes >= p->physical &&
 	    (p->how == PLACEMENT_SCALE ||
-	     (p->how == PLACEMENT_WRAP && !fits(p, request))))
-		move(p, request);
-	if (fits(p, request))
+	     (p->how == PLACEMENT_WRAP && !fits_device(p, request))))
+		move_request(p, request);
+	if (fits_device(p, request))
 		return NULL;
 	return message_format("%s of %" PRIu64 " bytes at byte %" PRIu64
 			      ": beyond the device, which has %" PRIu64

@@ -91,7 +91,7 @@ struct summary {
 	uint64_t fastest;
 };
 
-static struct summary summarize(const struct probes *probes)
+static struct summary summarize_probes(const struct probes *probes)
 {
 	struct summary s = { 0 };
 	double sum = 0, rate;
@@ -200,7 +200,7 @@ void probes_text(const struct probes *probes)
 		pairs_text(probes);
 		return;
 	}
-	s = summarize(probes);
+	s = summarize_probes(probes);
 	printf("  probes      %" PRIu64 " of %" PRIu64 " bytes", s.nr,
 	       probes->plan->length);
 	if (s.nr)
@@ -222,7 +222,7 @@ struct json_object *probes_json(const struct probes *probes)
 		return pairs_json(probes);
 	object = json_new();
 	each = json_new_array();
-	s = summarize(probes);
+	s = summarize_probes(probes);
 	json_add_number(object, "complete", s.nr);
 	json_add_number(object, "probe_bytes", probes->plan->length);
 	json_add_real(object, "mb_per_s_min", s.min);

@@ -49,7 +49,7 @@ struct scan {
 	bool escaped;
 };
 
-static bool is(char letter, int kind)
+static bool has_kind(char letter, int kind)
 {
 	return kinds[(unsigned char)letter] & kind;
 }
@@ -91,7 +91,7 @@ static bool is_kept(const struct members *members, const char *text,
 
 static void skip_space(struct scan *scan)
 {
-	while (is(*scan->at, SPACE))
+	while (has_kind(*scan->at, SPACE))
 		scan->at++;
 }
 
@@ -118,7 +118,7 @@ static bool skip_string(struct scan *scan)
 	if (*at++ != '"')
 		return false;
 	for (;;) {
-		while (is(*at, PLAIN))
+		while (has_kind(*at, PLAIN))
 			at++;
 		if (*at == '"')
 			break;
@@ -143,9 +143,9 @@ static bool skip_string(struct scan *scan)
 /* Skip one or more digits; return what follows, NULL: there is none. */
 static const char *skip_digits(const char *at)
 {
-	if (!is(*at, DIGIT))
+	if (!has_kind(*at, DIGIT))
 		return NULL;
-	while (is(*at, DIGIT))
+	while (has_kind(*at, DIGIT))
 		at++;
 	return at;
 }
@@ -203,7 +203,7 @@ static bool skip_comma(struct scan *scan)
 	return true;
 }
 
-static void put(struct scan *scan, const char *from, const char *end)
+static void put_text(struct scan *scan, const char *from, const char *end)
 {
 	memcpy(scan->to, from, (size_t)(end - from));
 	scan->to += end - from;
@@ -242,7 +242,7 @@ static bool copy_members(struct scan *scan, bool wanted, unsigned int depth)
 			if (!first)
 				*scan->to++ = ',';
 			first = false;
-			put(scan, name, scan->at);
+			put_text(scan, name, scan->at);
 		}
 		skip_space(scan);
 		if (*scan->at++ != ':')
@@ -267,7 +267,7 @@ static bool copy_value(struct scan *scan, bool wanted, unsigned int depth)
 		if (!skip_scalar(scan))
 			return false;
 		if (wanted)
-			put(scan, start, scan->at);
+			put_text(scan, start, scan->at);
 		return true;
 	}
 	if (++depth > DEPTH_MAX)

@@ -69,8 +69,8 @@ static bool read_document(struct buffer *document, const char *path)
 }
 
 /* Write a line for each path. Return: false if it could not be written. */
-static bool answer(const struct members *names, char *const *paths, size_t nr,
-		   int fd)
+static bool answer_paths(const struct members *names, char *const *paths, size_t nr,
+			 int fd)
 {
 	CLEANUP_FCLOSE FILE *stream = fdopen(fd, "w");
 	struct buffer document = { 0 };
@@ -99,7 +99,7 @@ static bool answer(const struct members *names, char *const *paths, size_t nr,
 }
 
 /* Take all requests, and answer them. Return: enum alignctl_exit. */
-static int serve(int requests, int answers)
+static int serve_requests(int requests, int answers)
 {
 	struct buffer all = { 0 };
 	char **texts, *at, *end;
@@ -117,8 +117,8 @@ static int serve(int requests, int answers)
 		texts[nr++] = at;
 	while (names < nr && *texts[names])
 		names++;
-	if (names < nr && !answer(members_new(texts, names), texts + names + 1,
-				  nr - names - 1, answers))
+	if (names < nr && !answer_paths(members_new(texts, names), texts + names + 1,
+					nr - names - 1, answers))
 		return ALIGNCTL_IO;
 	return ALIGNCTL_FINE;
 }
@@ -151,7 +151,7 @@ bool reader_start(struct reader *reader)
 	if (!reader->process) {
 		close(requests[1]);
 		close(answers[0]);
-		_exit(serve(requests[0], answers[1]));
+		_exit(serve_requests(requests[0], answers[1]));
 	}
 	close(requests[0]);
 	close(answers[1]);

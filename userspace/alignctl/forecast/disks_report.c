@@ -140,7 +140,7 @@ static void add_outcome(struct outcome *sum, const struct outcome *outcome)
 }
 
 /* Order by cost, the dearest first, then by name. */
-static int compare(const void *a, const void *b)
+static int compare_rows(const void *a, const void *b)
 {
 	const struct outcome *x = a, *y = b;
 
@@ -191,7 +191,7 @@ struct disks_report *disks_report_new(const struct tallies *tallies)
 	for (i = 0; i < tallies->nr; i++)
 		add_disk(r, &r->outcome[i], &tallies->tally[i]);
 	if (tallies->nr)
-		qsort(r->outcome, tallies->nr, sizeof(*r->outcome), compare);
+		qsort(r->outcome, tallies->nr, sizeof(*r->outcome), compare_rows);
 	return r;
 }
 
@@ -233,7 +233,7 @@ static const struct table_column columns[] = {
 };
 
 /* Return what helps most; of all disks together nothing is said. */
-static struct table_value remedy(const struct outcome *o)
+static struct table_value remedy_value(const struct outcome *o)
 {
 	const uint64_t left[] = {
 		[FORECAST_NOTHING] = o->cost.touches,
@@ -281,7 +281,7 @@ static struct table_value value(const void *row, size_t column)
 		return o->modes_known ? table_number(o->coalesce) :
 					table_null();
 	case COLUMN_REMEDY:
-		return remedy(o);
+		return remedy_value(o);
 	}
 	return table_absent();
 }

@@ -75,7 +75,7 @@ static uint64_t bytes_of(const struct disk *disk)
 }
 
 /* Begin a disk at its first request. */
-static struct disk *begin(struct reading *r, uint32_t file)
+static struct disk *begin_disk(struct reading *r, uint32_t file)
 {
 	const struct tallies_question *q = &r->tallies->question;
 	const struct align_geometry *g = &q->geometry;
@@ -107,12 +107,12 @@ static struct disk *disk_of(struct reading *r, uint32_t file)
 			r->disk[r->room++] = NULL;
 	}
 	if (!r->disk[file])
-		r->disk[file] = begin(r, file);
+		r->disk[file] = begin_disk(r, file);
 	return r->disk[file];
 }
 
 /* Count a request with its disk; by the thread of the disk's lane. */
-static void count(const struct lane_item *item)
+static void count_item(const struct lane_item *item)
 {
 	struct disk *disk = item->disk;
 	struct reading *r = disk->reading;
@@ -134,7 +134,7 @@ static void count(const struct lane_item *item)
 }
 
 /* Give a request to its disk. Return: enum alignctl_exit; reported. */
-static int give(struct reading *r, const struct trace_request *request)
+static int give_request(struct reading *r, const struct trace_request *request)
 {
 	struct lane_item item = {
 		.request = *request,
@@ -173,7 +173,7 @@ static int read_all(struct reading *r)
 	       (next = source_next(r->source, &request)) == TRACE_GOT) {
 		CLEANUP_FREE char *text = NULL;
 
-		result = give(r, &request);
+		result = give_request(r, &request);
 		if (++requests % SHOWN_EACH)
 			continue;
 		text = message_format("%s: %" PRIu64 " requests, %" PRIu32
@@ -185,7 +185,7 @@ static int read_all(struct reading *r)
 	return result ? result : trace_next_status(next);
 }
 
-static uint64_t left(const struct fixing *model, enum fixing_mode mode)
+static uint64_t count_left(const struct fixing *model, enum fixing_mode mode)
 {
 	const struct fixing_figures figures = fixing_figures(model, mode);
 
@@ -193,15 +193,15 @@ static uint64_t left(const struct fixing *model, enum fixing_mode mode)
 }
 
 /* End a disk: hand its tally over, or drop it after an error. */
-static int end(struct reading *r, struct disk *disk, bool failed)
+static int end_disk(struct reading *r, struct disk *disk, bool failed)
 {
 	struct tally *tally = &disk->tally;
 	int result = ALIGNCTL_FINE;
 
 	if (disk->model) {
 		fixing_flush(disk->model);
-		tally->pad_left = left(disk->model, FIXING_PAD);
-		tally->coalesce_left = left(disk->model, FIXING_COALESCE);
+		tally->pad_left = count_left(disk->model, FIXING_PAD);
+		tally->coalesce_left = count_left(disk->model, FIXING_COALESCE);
 		tally->modes_known = true;
 		fixing_free(disk->model);
 	}
@@ -228,7 +228,7 @@ int each_disk_read(struct tallies *tallies, struct source *source,
 	uint32_t i;
 	int result;
 
-	r.lanes = lanes_new(jobs, count);
+	r.lanes = lanes_new(jobs, count_item);
 	result = read_all(&r);
 	lanes_end(r.lanes);
 	/* what lanes had not worked on yet was not seen */
@@ -236,7 +236,7 @@ int each_disk_read(struct tallies *tallies, struct source *source,
 		result = tallies_check_memory(tallies, source->name, r.nr,
 					      atomic_load(&r.bytes));
 	for (i = 0; i < r.room; i++) {
-		int failed = r.disk[i] ? end(&r, r.disk[i], result) :
+		int failed = r.disk[i] ? end_disk(&r, r.disk[i], result) :
 					 ALIGNCTL_FINE;
 
 		result = result ? result : failed;

@@ -160,7 +160,7 @@ static inline struct block *find_in(const struct block_bucket *bucket,
 	return NULL;
 }
 
-static inline struct block *find(const struct fixing *f, uint64_t number)
+static inline struct block *find_block(const struct fixing *f, uint64_t number)
 {
 	return find_in(bucket_of(f, number), number);
 }
@@ -217,7 +217,7 @@ struct fixing *fixing_new(const struct align_geometry *g, bool timed,
 }
 
 /* Find a block, or add one that no mode has in memory yet. */
-static __always_inline struct block *get(struct fixing *f, uint64_t number)
+static __always_inline struct block *get_block(struct fixing *f, uint64_t number)
 {
 	struct block_bucket *bucket = bucket_of(f, number);
 	struct block *block = find_in(bucket, number);
@@ -248,8 +248,8 @@ static bool is_in(const struct block *block, enum fixing_mode mode)
 }
 
 /* Remove a block, which is on no list of a mode, from the memory in that mode. */
-static inline void leave(struct fixing *f, enum fixing_mode mode,
-			 struct block *block)
+static inline void leave_memory(struct fixing *f, enum fixing_mode mode,
+				struct block *block)
 {
 	f->in[mode].nr--;
 	block->modes &= ~(1U << mode);
@@ -259,23 +259,23 @@ static inline void leave(struct fixing *f, enum fixing_mode mode,
 	SLIST_INSERT_HEAD(&f->spare, block, spare);
 }
 
-static inline void evict(struct fixing *f, enum fixing_mode mode,
-			 struct block *block)
+static inline void evict_block(struct fixing *f, enum fixing_mode mode,
+			       struct block *block)
 {
 	TAILQ_REMOVE(&f->in[mode].cached, block, in[mode].age);
-	leave(f, mode, block);
+	leave_memory(f, mode, block);
 }
 
 /* Take a block into memory in a mode; evict the oldest one for room. */
-static inline void enter(struct fixing *f, enum fixing_mode mode,
-			 struct block *block)
+static inline void enter_memory(struct fixing *f, enum fixing_mode mode,
+				struct block *block)
 {
 	struct memory *memory = &f->in[mode];
 
 	/* some block is not held, see hold_less() */
 	if (memory->nr == f->max) {
 		memory->evicted = true;
-		evict(f, mode, TAILQ_FIRST(&memory->cached));
+		evict_block(f, mode, TAILQ_FIRST(&memory->cached));
 	}
 	memory->nr++;
 	block->modes |= 1U << mode;
@@ -285,7 +285,7 @@ static inline void enter(struct fixing *f, enum fixing_mode mode,
  * Book a block that mode coalesce writes, which resolves @touches; @read: its rest is
  * read first.
  */
-static inline void book(struct fixing *f, uint64_t touches, bool read)
+static inline void book_touches(struct fixing *f, uint64_t touches, bool read)
 {
 	if (read)
 		f->in[FIXING_COALESCE].host++;
@@ -331,7 +331,7 @@ static bool all_kept(const struct fixing *f, const struct block *block)
 }
 
 /* Forget a block's held touches, once the block is written or dropped. */
-static inline void release(struct fixing *f, struct block *block)
+static inline void release_block(struct fixing *f, struct block *block)
 {
 	TAILQ_REMOVE(&f->held, block, in[FIXING_COALESCE].age);
 	f->nr_held--;
@@ -356,8 +356,8 @@ static void insert_by_age(struct memory *memory, enum fixing_mode mode,
 }
 
 /* Note that a block that is on no list of a mode is cached there from now on. */
-static inline void know(struct fixing *f, enum fixing_mode mode,
-			struct block *block)
+static inline void cache_block(struct fixing *f, enum fixing_mode mode,
+			       struct block *block)
 {
 	block->in[mode].since_ns = f->now_ns;
 	if (f->went_back)
@@ -369,9 +369,9 @@ static inline void know(struct fixing *f, enum fixing_mode mode,
 /* Write a block's held touches. */
 static inline void write_back(struct fixing *f, struct block *block)
 {
-	book(f, block->held, !block->valid && !all_kept(f, block));
-	release(f, block);
-	know(f, FIXING_COALESCE, block);
+	book_touches(f, block->held, !block->valid && !all_kept(f, block));
+	release_block(f, block);
+	cache_block(f, FIXING_COALESCE, block);
 }
 
 /* Write held blocks down to half the limit, once three quarters are held. */
@@ -397,11 +397,11 @@ static bool same_region(const struct fixing *f, uint64_t a, uint64_t b)
 }
 
 /* Return the block @distance behind another one if it is held, else NULL. */
-static inline struct block *neighbour(const struct fixing *f,
-				      const struct block *block,
-				      int distance)
+static inline struct block *find_neighbour(const struct fixing *f,
+					   const struct block *block,
+					   int distance)
 {
-	struct block *other = find(f, block->number + (uint64_t)distance);
+	struct block *other = find_block(f, block->number + (uint64_t)distance);
 
 	return other && other->held &&
 	       same_region(f, block->number, other->number) ? other : NULL;
@@ -425,10 +425,10 @@ static void write_back_together(struct fixing *f, struct block *block)
 	struct block *other;
 	bool more = true;
 
-	while (goes_along(f, other = neighbour(f, block, -1)))
+	while (goes_along(f, other = find_neighbour(f, block, -1)))
 		block = other;
 	while (more) {
-		other = neighbour(f, block, 1);
+		other = find_neighbour(f, block, 1);
 		more = block->number < number || goes_along(f, other);
 		write_back(f, block);
 		block = other;
@@ -441,7 +441,7 @@ static void write_back_together(struct fixing *f, struct block *block)
  */
 static inline void write_back_old(struct fixing *f, struct block *block)
 {
-	if (neighbour(f, block, -1) || neighbour(f, block, 1))
+	if (find_neighbour(f, block, -1) || find_neighbour(f, block, 1))
 		write_back_together(f, block);
 	else
 		write_back(f, block);
@@ -450,7 +450,7 @@ static inline void write_back_old(struct fixing *f, struct block *block)
 /* Write the row of held blocks in front of a block that lack nothing. */
 static void write_back_row(struct fixing *f, struct block *block)
 {
-	while ((block = neighbour(f, block, -1)) && all_kept(f, block))
+	while ((block = find_neighbour(f, block, -1)) && all_kept(f, block))
 		write_back(f, block);
 }
 
@@ -466,7 +466,7 @@ static inline void hold_first(struct fixing *f, struct block *block,
 		TAILQ_REMOVE(&f->in[FIXING_COALESCE].cached, block,
 			     in[FIXING_COALESCE].age);
 	else
-		enter(f, FIXING_COALESCE, block);
+		enter_memory(f, FIXING_COALESCE, block);
 	TAILQ_INSERT_TAIL(&f->held, block, in[FIXING_COALESCE].age);
 	block->in[FIXING_COALESCE].since_ns = f->now_ns;
 	block->held = 1;
@@ -477,8 +477,8 @@ static inline void hold_first(struct fixing *f, struct block *block,
 }
 
 /* Hold a touch in mode coalesce. Return: the block lacks nothing any more. */
-static inline bool hold(struct fixing *f, struct block *block, uint32_t first,
-			uint32_t end)
+static inline bool hold_touch(struct fixing *f, struct block *block, uint32_t first,
+			      uint32_t end)
 {
 	if (!block->held) {
 		hold_first(f, block, first, end);
@@ -500,10 +500,10 @@ static inline bool serve_alone(struct fixing *f, enum fixing_mode mode,
 
 	if (!is_in(block, mode)) {
 		memory->host++;
-		enter(f, mode, block);
+		enter_memory(f, mode, block);
 	} else if (TAILQ_NEXT(block, in[mode].age)) {
 		TAILQ_REMOVE(&memory->cached, block, in[mode].age);
-		know(f, mode, block);
+		cache_block(f, mode, block);
 		return true;
 	} else {
 		/* nothing that is cached is younger, nor will be */
@@ -519,8 +519,8 @@ static inline bool serve_alone(struct fixing *f, enum fixing_mode mode,
  * Serve a touch in mode coalesce that is acknowledged only when it is on the
  * drive. Return: the block needed no read.
  */
-static bool serve(struct fixing *f, struct block *block, uint32_t first,
-		  uint32_t end)
+static bool serve_touch(struct fixing *f, struct block *block, uint32_t first,
+			uint32_t end)
 {
 	bool whole;
 
@@ -531,32 +531,32 @@ static bool serve(struct fixing *f, struct block *block, uint32_t first,
 	}
 	keep_more(f, block, first, end);
 	whole = block->valid || all_kept(f, block);
-	book(f, block->held, !whole);
-	release(f, block);
-	know(f, FIXING_COALESCE, block);
+	book_touches(f, block->held, !whole);
+	release_block(f, block);
+	cache_block(f, FIXING_COALESCE, block);
 	return whole;
 }
 
 /* Evict a block of which nothing is held. */
-static void drop(struct fixing *f, struct block *block)
+static void drop_block(struct fixing *f, struct block *block)
 {
 	bool coalesce = is_in(block, FIXING_COALESCE);
 
 	if (is_in(block, FIXING_PAD))
-		evict(f, FIXING_PAD, block);
+		evict_block(f, FIXING_PAD, block);
 	if (coalesce)
-		evict(f, FIXING_COALESCE, block);
+		evict_block(f, FIXING_COALESCE, block);
 }
 
 /* Drop a block that a write, or write-zeroes, covers wholly. */
-static void overwrite(struct fixing *f, struct block *block)
+static void overwrite_block(struct fixing *f, struct block *block)
 {
 	if (block->held) {
 		f->resolved += block->held;
-		release(f, block);
-		know(f, FIXING_COALESCE, block);
+		release_block(f, block);
+		cache_block(f, FIXING_COALESCE, block);
 	}
-	drop(f, block);
+	drop_block(f, block);
 }
 
 /*
@@ -567,7 +567,7 @@ static void give_up(struct fixing *f, struct block *block)
 {
 	if (block->held)
 		write_back_together(f, block);
-	drop(f, block);
+	drop_block(f, block);
 }
 
 /* Call @change for the blocks from @number to @last that are in memory. */
@@ -580,7 +580,7 @@ static inline void for_range(struct fixing *f, uint64_t number, uint64_t last,
 
 	if (last - number < nr_buckets(f)) {
 		for (; number <= last; number++) {
-			block = find(f, number);
+			block = find_block(f, number);
 			if (block)
 				change(f, block);
 		}
@@ -598,11 +598,11 @@ static inline void for_range(struct fixing *f, uint64_t number, uint64_t last,
 /* Drop the blocks that a write, or write-zeroes, covers wholly. */
 static void overwrite_range(struct fixing *f, uint64_t first, uint64_t last)
 {
-	for_range(f, first, last, overwrite);
+	for_range(f, first, last, overwrite_block);
 }
 
 /* Drop the blocks that a discard overlaps. */
-static void discard(struct fixing *f, uint64_t first, uint64_t end)
+static void discard_blocks(struct fixing *f, uint64_t first, uint64_t end)
 {
 	for_range(f, align_block_of(&f->g, first),
 		  align_block_of(&f->g, end - 1), give_up);
@@ -614,8 +614,8 @@ static void discard(struct fixing *f, uint64_t first, uint64_t end)
  * requests. What goes with a remainder of whole blocks takes the row in front
  * along.
  */
-static void complete(struct fixing *f, struct block *head, struct block *tail,
-		     bool waits, bool joins_remainder)
+static void write_completed(struct fixing *f, struct block *head, struct block *tail,
+			    bool waits, bool joins_remainder)
 {
 	if (head && (tail || !waits)) {
 		if (head->held)
@@ -642,10 +642,10 @@ static __always_inline struct block *do_touch(struct fixing *f, uint64_t number,
 		f->drive++;
 		return NULL;
 	}
-	block = get(f, number);
+	block = get_block(f, number);
 	serve_alone(f, FIXING_PAD, block);
-	whole = fua ? serve(f, block, first, end) :
-		      hold(f, block, first, end);
+	whole = fua ? serve_touch(f, block, first, end) :
+		      hold_touch(f, block, first, end);
 	return whole ? block : NULL;
 }
 
@@ -684,8 +684,8 @@ static inline void do_write(struct fixing *f, uint64_t first, uint64_t end,
 	if (head || tail) {
 		bool joins = remainder || f->drive != drive;
 
-		complete(f, head, tail, !fua && touches == 2 && !joins,
-			 joins && !zeroes);
+		write_completed(f, head, tail, !fua && touches == 2 && !joins,
+				joins && !zeroes);
 	}
 	if (remainder)
 		overwrite_range(f, number, last - 1);
@@ -699,7 +699,7 @@ static inline void evict_old(struct fixing *f, enum fixing_mode mode,
 
 	while ((block = TAILQ_FIRST(&f->in[mode].cached)) &&
 	       ns - block->in[mode].since_ns >= CACHED_NS)
-		evict(f, mode, block);
+		evict_block(f, mode, block);
 }
 
 /* Write and evict what is held and cached for too long at @ns. */
@@ -740,7 +740,7 @@ void fixing_do(struct fixing *f, const struct fixing_request *requests,
 			do_write(f, request->first, request->end, request->fua,
 				 request->op == TRACE_WRITE_ZEROES);
 		else if (request->op == TRACE_DISCARD)
-			discard(f, request->first, request->end);
+			discard_blocks(f, request->first, request->end);
 	}
 }
 

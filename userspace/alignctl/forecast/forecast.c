@@ -67,7 +67,7 @@ struct pass {
 	uint16_t process_slot[PROCESS_SLOTS];
 };
 
-static void add(struct forecast_row *row, const struct align_split *split)
+static void add_write(struct forecast_row *row, const struct align_split *split)
 {
 	row->writes++;
 	row->misaligned += split->nr_touches != 0;
@@ -142,9 +142,9 @@ static void count_write(struct pass *pass, const struct trace_request *request,
 	f->figures.bytes += request->bytes;
 	f->fua += request->fua;
 	f->class[split.class]++;
-	add(&f->phase[align_sector_in_block(&f->geometry, first)], &split);
-	add(row_of_size(pass, request->bytes), &split);
-	add(row_of_process(pass, request->comm), &split);
+	add_write(&f->phase[align_sector_in_block(&f->geometry, first)], &split);
+	add_write(row_of_size(pass, request->bytes), &split);
+	add_write(row_of_process(pass, request->comm), &split);
 }
 
 static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
@@ -158,7 +158,7 @@ static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
 }
 
 /* Take a request that reaches the device, for all that the pass is for. */
-static int take(void *context, const struct trace_request *request)
+static int take_request(void *context, const struct trace_request *request)
 {
 	struct pass *pass = context;
 	struct forecast *f = pass->forecast;
@@ -203,14 +203,14 @@ static int take_cached(struct pass *pass, const struct trace_request *request)
 		f->issued[request->op]++;
 		f->issued_bytes[request->op] += request->bytes;
 	}
-	result = page_cache_do(pass->cache, request, take, pass);
+	result = page_cache_do(pass->cache, request, take_request, pass);
 	if (request->op == TRACE_WRITE)
 		f->figures.reads += f->requests[TRACE_READ] - reads;
 	return result;
 }
 
 /* Show how far the pass is or, if that is not known, the requests so far. */
-static void show(struct progress *progress, uint64_t requests)
+static void show_requests(struct progress *progress, uint64_t requests)
 {
 	CLEANUP_FREE char *text = NULL;
 
@@ -247,8 +247,8 @@ static int read_all(struct pass *pass)
 		if (pass->seen && pass->number == 1)
 			pass->seen(&request, pass->context);
 		result = pass->cache ? take_cached(pass, &request) :
-				       take(pass, &request);
-		show(&progress, ++requests);
+				       take_request(pass, &request);
+		show_requests(&progress, ++requests);
 	}
 	progress_end(&progress);
 	if (result)
@@ -257,7 +257,7 @@ static int read_all(struct pass *pass)
 		return source_refuse_disks(pass->source);
 	if (next != TRACE_END)
 		return trace_next_status(next);
-	return pass->cache ? page_cache_end(pass->cache, take, pass) :
+	return pass->cache ? page_cache_end(pass->cache, take_request, pass) :
 			     ALIGNCTL_FINE;
 }
 
@@ -395,9 +395,9 @@ static struct moves *new_moves(const struct align_geometry *g)
 }
 
 /* Make a forecast, or parts of one, in @pass. As forecast_make(). */
-static int make(struct pass *pass, enum extent extent,
-		const struct align_geometry *g, uint64_t shift,
-		uint32_t cache_block)
+static int make_forecast(struct pass *pass, enum extent extent,
+			 const struct align_geometry *g, uint64_t shift,
+			 uint32_t cache_block)
 {
 	struct forecast *f = pass->forecast;
 	unsigned int i;
@@ -448,7 +448,7 @@ int forecast_make(struct forecast *f, struct source *source,
 {
 	struct pass pass = { .forecast = f, .source = source };
 
-	return make(&pass, EXTENT_WHAT_IF, g, shift, cache_block);
+	return make_forecast(&pass, EXTENT_WHAT_IF, g, shift, cache_block);
 }
 
 int forecast_touches(struct forecast *f, struct source *source,
@@ -457,7 +457,7 @@ int forecast_touches(struct forecast *f, struct source *source,
 {
 	struct pass pass = { .forecast = f, .source = source };
 
-	return make(&pass, EXTENT_TOUCHES, g, shift, cache_block);
+	return make_forecast(&pass, EXTENT_TOUCHES, g, shift, cache_block);
 }
 
 int forecast_modes(struct forecast *f, struct source *source,
@@ -470,7 +470,7 @@ int forecast_modes(struct forecast *f, struct source *source,
 		.context = context,
 	};
 
-	return make(&pass, EXTENT_MODES, g, 0, 0);
+	return make_forecast(&pass, EXTENT_MODES, g, 0, 0);
 }
 
 const char *forecast_refuse_blocks(const struct align_geometry *g)
@@ -552,7 +552,7 @@ int plan_figures(const struct plan *plan, const struct align_geometry *g,
 	struct source source = { .name = plan->workload->name, .plan = *plan };
 	CLEANUP_FREE struct forecast *f = memory_or_exit(malloc(sizeof(*f)));
 	struct pass pass = { .forecast = f, .source = &source };
-	int result = make(&pass, EXTENT_FIGURES, g, 0, cache_block);
+	int result = make_forecast(&pass, EXTENT_FIGURES, g, 0, cache_block);
 
 	*figures = f->figures;
 	return result;

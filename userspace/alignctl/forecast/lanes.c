@@ -65,7 +65,7 @@ unsigned int lanes_processors(void)
 	return (unsigned int)CPU_COUNT(&set);
 }
 
-static void *run(void *context)
+static void *run_lane(void *context)
 {
 	struct lane *lane = context;
 	unsigned int i, working;
@@ -89,7 +89,7 @@ static void *run(void *context)
 }
 
 /* Start a lane. Return: false if the system has no thread for it. */
-static bool start(struct lanes *lanes, struct lane *lane)
+static bool start_lane(struct lanes *lanes, struct lane *lane)
 {
 	unsigned int i;
 
@@ -99,10 +99,10 @@ static bool start(struct lanes *lanes, struct lane *lane)
 	for (i = 0; i < 2; i++)
 		lane->batch[i] = memory_or_exit(calloc(BATCH,
 						       sizeof(**lane->batch)));
-	return !pthread_create(&lane->thread, NULL, run, lane);
+	return !pthread_create(&lane->thread, NULL, run_lane, lane);
 }
 
-static void clear(struct lane *lane)
+static void clear_lane(struct lane *lane)
 {
 	pthread_mutex_destroy(&lane->lock);
 	pthread_cond_destroy(&lane->changed);
@@ -123,9 +123,9 @@ struct lanes *lanes_new(unsigned int nr,
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	for (; nr > 1 && lanes->nr < nr; lanes->nr++) {
-		if (start(lanes, &lanes->lane[lanes->nr]))
+		if (start_lane(lanes, &lanes->lane[lanes->nr]))
 			continue;
-		clear(&lanes->lane[lanes->nr]);
+		clear_lane(&lanes->lane[lanes->nr]);
 		break;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -174,7 +174,7 @@ void lanes_end(struct lanes *lanes)
 		pthread_cond_signal(&lane->changed);
 		pthread_mutex_unlock(&lane->lock);
 		pthread_join(lane->thread, NULL);
-		clear(lane);
+		clear_lane(lane);
 	}
 	free(lanes);
 }

@@ -81,8 +81,8 @@ static void note_inside(uint64_t *inside, uint32_t sectors, uint32_t at,
 }
 
 /* As moves_add(), for a @nr that callers know. */
-static inline void add(struct moves *m, uint64_t first, uint64_t length,
-		       uint64_t nr)
+static inline void add_writes(struct moves *m, uint64_t first, uint64_t length,
+			      uint64_t nr)
 {
 	uint64_t sectors = power_from(length + 2);
 	uint32_t at = (uint32_t)((first + m->lead) & (m->largest - 1));
@@ -101,12 +101,12 @@ static inline void add(struct moves *m, uint64_t first, uint64_t length,
 
 void moves_note(struct moves *m, uint64_t first, uint64_t end)
 {
-	add(m, first, end - first, 1);
+	add_writes(m, first, end - first, 1);
 }
 
 void moves_add(struct moves *m, uint64_t first, uint64_t length, uint64_t nr)
 {
-	add(m, first, length, nr);
+	add_writes(m, first, length, nr);
 }
 
 uint64_t moves_written(const struct moves *m)
@@ -115,8 +115,8 @@ uint64_t moves_written(const struct moves *m)
 }
 
 /* Add up the counts of largest blocks for blocks of @sectors. */
-static uint64_t *fold(const struct moves *m, const uint64_t *counts,
-		      uint32_t sectors)
+static uint64_t *fold_counts(const struct moves *m, const uint64_t *counts,
+			     uint32_t sectors)
 {
 	uint64_t *folded = new_counts(sectors);
 	const uint64_t *block;
@@ -131,8 +131,8 @@ static uint64_t *fold(const struct moves *m, const uint64_t *counts,
 void moves_count(const struct moves *m, uint32_t sectors, uint64_t *touches,
 		 uint64_t *gaps)
 {
-	uint64_t *start = fold(m, m->start, sectors);
-	uint64_t *end = fold(m, m->end, sectors);
+	uint64_t *start = fold_counts(m, m->start, sectors);
+	uint64_t *end = fold_counts(m, m->end, sectors);
 	uint64_t inside = 0, gap = 0;
 	uint32_t moved, i;
 

@@ -104,7 +104,7 @@ struct part {
 	struct tallies *tallies;
 };
 
-static int refuse(const struct part *part, const char *reason)
+static int refuse_part(const struct part *part, const char *reason)
 {
 	message_error("%s: line %" PRIu64 ": %s", part->path, part->number,
 		      reason);
@@ -120,15 +120,15 @@ static int read_line(struct part *part)
 	part->crc = part->next_crc;
 	if (!fgets(part->line, sizeof(part->line), part->in)) {
 		if (!ferror(part->in))
-			return refuse(part, "the file ends before its last line; make it again");
+			return refuse_part(part, "the file ends before its last line; make it again");
 		message_error("%s: %s", part->path, strerror(errno));
 		return ALIGNCTL_IO;
 	}
 	length = strlen(part->line);
 	if (!length || part->line[length - 1] != '\n')
-		return refuse(part, feof(part->in) ?
-			      "the file ends before its last line; make it again" :
-			      "has a byte 0, or is longer than any line of a partial plan");
+		return refuse_part(part, feof(part->in) ?
+				   "the file ends before its last line; make it again" :
+				   "has a byte 0, or is longer than any line of a partial plan");
 	part->next_crc = crc32c(part->crc, part->line, length);
 	part->line[length - 1] = '\0';
 	return ALIGNCTL_FINE;
@@ -211,7 +211,7 @@ static int read_question(struct part *part)
 	if (result)
 		return result;
 	if (strcmp(part->line, TITLE))
-		return refuse(part, "is no partial plan of this version; make one with plan --partial");
+		return refuse_part(part, "is no partial plan of this version; make one with plan --partial");
 	result = read_line(part);
 	if (result)
 		return result;
@@ -227,18 +227,18 @@ static int read_question(struct part *part)
 					    (uint32_t)number[OFFSET], 0,
 					    number[SECTORS]);
 	if (wrong)
-		return refuse(part, wrong);
+		return refuse_part(part, wrong);
 	result = read_line(part);
 	if (result)
 		return result;
 	touches_only = !strcmp(part->line, "modes no");
 	if (!touches_only && strcmp(part->line, "modes yes"))
-		return refuse(part, "must be \"modes yes\" or \"modes no\"");
+		return refuse_part(part, "must be \"modes yes\" or \"modes no\"");
 	tallies_begin(&asked, &g, number[SHIFT], touches_only, tallies->most_bytes);
 	if (!tallies->question.sectors)
 		tallies->question = asked.question;
 	if (!same_question(&tallies->question, &asked.question))
-		return refuse(part, "answers for other blocks, size, shift or extent than the files before; make all with the same options");
+		return refuse_part(part, "answers for other blocks, size, shift or extent than the files before; make all with the same options");
 	return ALIGNCTL_FINE;
 }
 
@@ -254,7 +254,7 @@ static int read_operations(struct part *part, const char *word,
 	if (skip_word(&at, word) &&
 	    read_numbers(&at, UINT64_MAX, count, TRACE_NR_OPS) && !*at)
 		return ALIGNCTL_FINE;
-	return refuse(part, "must be the numbers of the disk's operations");
+	return refuse_part(part, "must be the numbers of the disk's operations");
 }
 
 /* Tell whether the numbers of operations are those of all requests. */
@@ -288,18 +288,18 @@ static int read_kinds(struct part *part, struct tally *tally)
 		if (!read_numbers(&at, UINT64_MAX, number, NR) || *at ||
 		    number[START] >= sectors || !number[LENGTH] ||
 		    number[LENGTH] >= 2ULL * sectors || !number[NUMBER])
-			return refuse(part, "must be \"kind\", and start, length and number of writes");
+			return refuse_part(part, "must be \"kind\", and start, length and number of writes");
 		place = number[START] << 32 | number[LENGTH];
 		if (tally->nr_kinds && place <= before)
-			return refuse(part, "this kind of writes does not rise");
+			return refuse_part(part, "this kind of writes does not rise");
 		before = place;
 		if (__builtin_add_overflow(writes, number[NUMBER], &writes))
-			return refuse(part, "more writes than 64 bits have numbers");
+			return refuse_part(part, "more writes than 64 bits have numbers");
 		tally_add_kind(tally, (uint32_t)number[START],
 			       (uint32_t)number[LENGTH], number[NUMBER]);
 	}
 	if (!result && (!adds_up(tally) || writes != tally_writes(tally)))
-		return refuse(part, "the kinds of writes before this line are not all of the disk's writes");
+		return refuse_part(part, "the kinds of writes before this line are not all of the disk's writes");
 	return result;
 }
 
@@ -321,7 +321,7 @@ static int read_tally(struct part *part, struct tally *tally)
 	    number[FIRST] <= number[LAST])
 		name = percent_decode(at);
 	if (!name || !*name)
-		return refuse(part, "must be \"disk\", and digest, times and name of a disk");
+		return refuse_part(part, "must be \"disk\", and digest, times and name of a disk");
 	tally_begin(tally, name, number[TIMED]);
 	memcpy(tally->digest, digest, sizeof(digest));
 	tally->first_ns = number[FIRST];
@@ -336,7 +336,7 @@ static int read_tally(struct part *part, struct tally *tally)
 		at = part->line;
 		if (!result && (!skip_word(&at, "left") ||
 				!read_numbers(&at, UINT64_MAX, left, 2) || *at))
-			return refuse(part, "must be \"left\", and what pad and coalesce leave");
+			return refuse_part(part, "must be \"left\", and what pad and coalesce leave");
 		if (result)
 			return result;
 		tally->modes_known = true;
@@ -354,11 +354,11 @@ static int read_end(struct part *part, uint32_t nr)
 
 	if (!skip_word(&at, "end") || !read_numbers(&at, UINT32_MAX, &number, 1) ||
 	    !read_hex(&at, CRC_DIGITS, &crc) || *at)
-		return refuse(part, "must be \"kind\", \"disk\" or \"end\" with their numbers");
+		return refuse_part(part, "must be \"kind\", \"disk\" or \"end\" with their numbers");
 	if (number != nr || crc != part->crc)
-		return refuse(part, "the lines before are not those that were written: their number or checksum differs; make the file again");
+		return refuse_part(part, "the lines before are not those that were written: their number or checksum differs; make the file again");
 	if (fgetc(part->in) != EOF)
-		return refuse(part, "something follows the last line");
+		return refuse_part(part, "something follows the last line");
 	return ALIGNCTL_FINE;
 }
 

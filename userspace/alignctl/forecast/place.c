@@ -13,7 +13,7 @@
  */
 #define MAX_WRITE_BYTES		UINT32_MAX
 
-static int refuse(const struct source *source, const char *reason)
+static int refuse_source(const struct source *source, const char *reason)
 {
 	CLEANUP_FREE char *position = source_position(source);
 
@@ -33,22 +33,22 @@ int place_request(const struct places *places,
 
 	if (!(places->cached && transfer) &&
 	    (request->offset | request->bytes) % ALIGN_SECTOR_SIZE)
-		return refuse(places->source, transfer && !places->no_buffered ?
-			      "not in whole sectors of 512 bytes, as direct I/O must be; use --buffered" :
-			      "not in whole sectors of 512 bytes");
+		return refuse_source(places->source, transfer && !places->no_buffered ?
+				     "not in whole sectors of 512 bytes, as direct I/O must be; use --buffered" :
+				     "not in whole sectors of 512 bytes");
 	if (!request->bytes)
-		return refuse(places->source, "length is 0");
+		return refuse_source(places->source, "length is 0");
 	if (places->cached && request->op == TRACE_READ &&
 	    request->bytes > MAX_WRITE_BYTES)
-		return refuse(places->source,
-			      "a read of more than 4294967295 bytes, the kernel's limit");
+		return refuse_source(places->source,
+				     "a read of more than 4294967295 bytes, the kernel's limit");
 	if (request->op == TRACE_WRITE && request->bytes > MAX_WRITE_BYTES)
-		return refuse(places->source,
-			      "a write of more than 4294967295 bytes, the kernel's limit");
+		return refuse_source(places->source,
+				     "a write of more than 4294967295 bytes, the kernel's limit");
 	if (request->op == TRACE_WRITE_ZEROES &&
 	    request->bytes > MAX_WRITE_BYTES)
-		return refuse(places->source,
-			      "write-zeroes of more than 4294967295 bytes, which the kernel splits; record them on the device");
+		return refuse_source(places->source,
+				     "write-zeroes of more than 4294967295 bytes, which the kernel splits; record them on the device");
 	*first = (request->offset >> ALIGN_SECTOR_SHIFT) + places->shift;
 	if (sectors > have || *first > have - sectors) {
 		CLEANUP_FREE char *position = source_position(places->source);

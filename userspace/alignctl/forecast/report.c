@@ -20,7 +20,7 @@ static const char *const class_names[] = {
 
 #define NR_CLASSES	(sizeof(class_names) / sizeof(class_names[0]))
 
-static uint64_t misaligned(const struct forecast *f)
+static uint64_t sum_misaligned(const struct forecast *f)
 {
 	return f->figures.requests - f->class[ALIGN_WHOLE];
 }
@@ -38,7 +38,7 @@ static void make_operations(struct trace_operation row[TRACE_NR_OPS],
 			.requests = issued ? f->issued[op] : f->requests[op],
 			.bytes = issued ? f->issued_bytes[op] : f->bytes[op],
 		};
-	row[TRACE_WRITE].misaligned = misaligned(f);
+	row[TRACE_WRITE].misaligned = sum_misaligned(f);
 	row[TRACE_WRITE].touches = f->figures.touches - f->zero_touches;
 	row[TRACE_WRITE_ZEROES].misaligned = f->zeroes_misaligned;
 	row[TRACE_WRITE_ZEROES].touches = f->zero_touches;
@@ -618,7 +618,7 @@ static void text_issued(const struct forecast *f)
 static void text_summary(const struct forecast *f)
 {
 	printf("  misaligned   %s of %s writes: %s inside a block, %s head only, %s tail only, %s both ends\n",
-	       FIGURE_OF(misaligned(f)), FIGURE_OF(f->figures.requests),
+	       FIGURE_OF(sum_misaligned(f)), FIGURE_OF(f->figures.requests),
 	       FIGURE_OF(f->class[ALIGN_SUB_BLOCK]),
 	       FIGURE_OF(f->class[ALIGN_HEAD]), FIGURE_OF(f->class[ALIGN_TAIL]),
 	       FIGURE_OF(f->class[ALIGN_BOTH]));
@@ -701,7 +701,7 @@ static void json_add_operation(struct json_object *object, const char *key,
 }
 
 /* Return a figure that is not known of touches alone. */
-static struct json_object *known(const struct forecast *f, uint64_t number)
+static struct json_object *json_known(const struct forecast *f, uint64_t number)
 {
 	return f->touches_only ? NULL : json_from_number(number);
 }
@@ -749,8 +749,8 @@ void forecast_report_json(const struct forecast *f, const struct source *source,
 			   OPERATION_TOUCHES);
 	json_add_operation(object, "zero_touches",
 			   &operation[TRACE_WRITE_ZEROES], OPERATION_TOUCHES);
-	json_add(object, "rmin", known(f, f->figures.rmin));
-	json_add(object, "distinct_blocks", known(f, f->figures.distinct));
+	json_add(object, "rmin", json_known(f, f->figures.rmin));
+	json_add(object, "distinct_blocks", json_known(f, f->figures.distinct));
 	json_add(object, "modes", f->touches_only ? NULL : json_modes(f));
 	json_add(object, "assumed", json_assumed(f));
 	json_add_shifts(object, f);

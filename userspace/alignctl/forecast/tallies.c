@@ -71,7 +71,7 @@ int tallies_take(struct tallies *tallies, struct tally *tally)
 				    tallies->bytes);
 }
 
-static int compare(const void *a, const void *b)
+static int compare_tallies(const void *a, const void *b)
 {
 	return tally_compare(a, b);
 }
@@ -81,7 +81,7 @@ uint32_t tallies_sort(struct tallies *tallies)
 	uint32_t nr = 0, dropped, i;
 
 	if (tallies->nr)
-		qsort(tallies->tally, tallies->nr, sizeof(*tallies->tally), compare);
+		qsort(tallies->tally, tallies->nr, sizeof(*tallies->tally), compare_tallies);
 	for (i = 0; i < tallies->nr; i++) {
 		if (nr && tally_same(&tallies->tally[nr - 1], &tallies->tally[i]))
 			tally_free(&tallies->tally[i]);
@@ -94,7 +94,7 @@ uint32_t tallies_sort(struct tallies *tallies)
 }
 
 /* Refuse two parts of a disk's requests. Return: USAGE. */
-static int refuse(const struct tally *tally, const char *reason)
+static int refuse_tally(const struct tally *tally, const char *reason)
 {
 	CLEANUP_FREE char *disk = message_visible(tally->disk);
 
@@ -107,12 +107,12 @@ static int check_parts(const struct tallies *tallies, const struct tally *one,
 		       const struct tally *other, uint64_t last_ns)
 {
 	if (!tallies->question.touches_only)
-		return refuse(other, "is in two parts, and what the modes leave depends on the order of all its requests; make one part of it, or all parts with --touches-only");
+		return refuse_tally(other, "is in two parts, and what the modes leave depends on the order of all its requests; make one part of it, or all parts with --touches-only");
 	if (!one->timed || !other->timed)
-		return refuse(other, "is in two parts without times, so that nothing tells whether requests are in both; make one part of it");
+		return refuse_tally(other, "is in two parts without times, so that nothing tells whether requests are in both; make one part of it");
 	if (other->first_ns < last_ns ||
 	    (one->first_ns == other->first_ns && one->last_ns == other->last_ns))
-		return refuse(other, "is in two parts that overlap in time, so that requests may be in both; give parts of different times");
+		return refuse_tally(other, "is in two parts that overlap in time, so that requests may be in both; give parts of different times");
 	return ALIGNCTL_FINE;
 }
 
@@ -158,7 +158,7 @@ int tallies_add_up(struct tallies *tallies)
 			continue;
 		}
 		if (fits && !tally_add(&tallies->tally[nr - 1], tally)) {
-			refuse(tally, "has sums above 64 bits");
+			refuse_tally(tally, "has sums above 64 bits");
 			fits = false;
 		}
 		tally_free(tally);

@@ -36,7 +36,7 @@ static struct write_kind *slot_of(const struct tally *tally, uint32_t start,
 }
 
 /* Double the room for kinds. */
-static void grow(struct tally *tally)
+static void grow_tally(struct tally *tally)
 {
 	struct write_kind *old = tally->kind;
 	uint32_t nr = tally->room, i;
@@ -60,7 +60,7 @@ static struct write_kind *entry_of(struct tally *tally, uint32_t start,
 		return kind;
 	/* at least a quarter stays free, for short searches */
 	if (!kind || 4 * (tally->nr_kinds + 1) > 3 * tally->room) {
-		grow(tally);
+		grow_tally(tally);
 		kind = slot_of(tally, start, length);
 	}
 	tally->nr_kinds++;
@@ -76,14 +76,14 @@ void tally_add_kind(struct tally *tally, uint32_t start, uint32_t length,
 		entry_of(tally, start, length)->nr += nr;
 }
 
-static void digest(struct tally *tally, uint64_t word)
+static void digest_word(struct tally *tally, uint64_t word)
 {
 	tally->digest[0] = mix64(tally->digest[0] ^ word);
 	tally->digest[1] = mix64(tally->digest[1] + ~word);
 }
 
 /* Reduce a length, as struct write_kind says, on blocks of @sectors. */
-static uint32_t reduced(uint64_t length, uint32_t sectors)
+static uint32_t reduce_length(uint64_t length, uint32_t sectors)
 {
 	return (uint32_t)(length < sectors ? length :
 			  sectors + length % sectors);
@@ -99,18 +99,18 @@ void tally_note(struct tally *tally, const struct trace_request *request,
 	if (!tally->nr++)
 		tally->first_ns = time_ns;
 	tally->last_ns = time_ns;
-	digest(tally, time_ns);
-	digest(tally, request->offset);
-	digest(tally, request->bytes);
-	digest(tally, kind);
+	digest_word(tally, time_ns);
+	digest_word(tally, request->offset);
+	digest_word(tally, request->bytes);
+	digest_word(tally, kind);
 	tally->requests[request->op]++;
 	if (__builtin_add_overflow(tally->bytes[request->op], request->bytes,
 				   &tally->bytes[request->op]))
 		tally->overflow = true;
 	if (request->op == TRACE_WRITE || request->op == TRACE_WRITE_ZEROES)
 		tally_add_kind(tally, start,
-			       reduced(request->bytes >> ALIGN_SECTOR_SHIFT,
-				       sectors), 1);
+			       reduce_length(request->bytes >> ALIGN_SECTOR_SHIFT,
+					     sectors), 1);
 }
 
 static int compare_kinds(const void *a, const void *b)
@@ -169,7 +169,7 @@ int tally_compare(const struct tally *a, const struct tally *b)
 }
 
 /* Add to a number. Return: false if the sum is above 64 bits. */
-static bool add(uint64_t *sum, uint64_t number)
+static bool add_number(uint64_t *sum, uint64_t number)
 {
 	return !__builtin_add_overflow(*sum, number, sum);
 }
@@ -178,17 +178,17 @@ static bool add(uint64_t *sum, uint64_t number)
 static bool add_kind(struct tally *sum, const struct write_kind *kind)
 {
 	return !kind->nr ||
-	       add(&entry_of(sum, kind->start, kind->length)->nr, kind->nr);
+	       add_number(&entry_of(sum, kind->start, kind->length)->nr, kind->nr);
 }
 
 bool tally_add(struct tally *sum, const struct tally *other)
 {
-	bool fits = add(&sum->nr, other->nr);
+	bool fits = add_number(&sum->nr, other->nr);
 	uint32_t i;
 
 	for (i = 0; i < TRACE_NR_OPS; i++)
-		fits = fits && add(&sum->requests[i], other->requests[i]) &&
-		       add(&sum->bytes[i], other->bytes[i]);
+		fits = fits && add_number(&sum->requests[i], other->requests[i]) &&
+		       add_number(&sum->bytes[i], other->bytes[i]);
 	for (i = 0; fits && i < other->room; i++)
 		fits = add_kind(sum, &other->kind[i]);
 	if (other->first_ns < sum->first_ns)

@@ -80,8 +80,8 @@ static struct align_geometry geometry_of(const struct align_geometry *g,
 }
 
 /* Set what the moves of the start make of one size of blocks. */
-static void choose(const struct what_if *w, const struct moves *moves,
-		   struct what_if_size *size)
+static void choose_move(const struct what_if *w, const struct moves *moves,
+			struct what_if_size *size)
 {
 	uint32_t sectors = size->physical >> ALIGN_SECTOR_SHIFT;
 	uint32_t step = w->g.logical >> ALIGN_SECTOR_SHIFT, moved, best = 0;
@@ -128,7 +128,7 @@ void what_if_choose(struct what_if *w, const struct moves *moves,
 			continue;
 		figures->nr++;
 		size->physical = sectors << ALIGN_SECTOR_SHIFT;
-		choose(w, moves, size);
+		choose_move(w, moves, size);
 	}
 }
 

@@ -21,7 +21,7 @@ struct arrival *arrivals_next(struct arrivals *arrivals)
 	return &arrivals->at[arrivals->nr];
 }
 
-static bool earlier(const struct arrival *a, const struct arrival *b)
+static bool is_earlier(const struct arrival *a, const struct arrival *b)
 {
 	return a->request.time_ns < b->request.time_ns;
 }
@@ -33,7 +33,7 @@ static size_t run_end(const struct arrivals *arrivals, size_t start)
 
 	if (start == arrivals->nr)
 		return start;
-	while (++start < arrivals->nr && !earlier(&at[start], &at[start - 1]))
+	while (++start < arrivals->nr && !is_earlier(&at[start], &at[start - 1]))
 		;
 	return start;
 }
@@ -41,15 +41,15 @@ static size_t run_end(const struct arrivals *arrivals, size_t start)
 /*
  * Merge the runs from @first to @second and from @second to @end into @spare.
  */
-static void merge(struct arrivals *arrivals, size_t first, size_t second,
-		  size_t end)
+static void merge_parts(struct arrivals *arrivals, size_t first, size_t second,
+			size_t end)
 {
 	const struct arrival *at = arrivals->at;
 	struct arrival *to = arrivals->spare + first;
 	size_t middle = second;
 
 	while (first < middle && second < end)
-		*to++ = earlier(&at[second], &at[first]) ? at[second++] :
+		*to++ = is_earlier(&at[second], &at[first]) ? at[second++] :
 							   at[first++];
 	memcpy(to, at + first, (middle - first) * sizeof(*at));
 	memcpy(to + middle - first, at + second, (end - second) * sizeof(*at));
@@ -69,7 +69,7 @@ void arrivals_sort(struct arrivals *arrivals)
 		for (at = 0; at < arrivals->nr; at = end) {
 			middle = run_end(arrivals, at);
 			end = run_end(arrivals, middle);
-			merge(arrivals, at, middle, end);
+			merge_parts(arrivals, at, middle, end);
 		}
 		sorted = arrivals->spare;
 		arrivals->spare = arrivals->at;

@@ -34,7 +34,7 @@ struct following {
 };
 
 /* Take an event of the buffer; the kernel sends no other kind of object. */
-static int take(void *context, void *data, size_t bytes)
+static int take_event(void *context, void *data, size_t bytes)
 {
 	struct following *following = context;
 	struct follow_event event;
@@ -55,7 +55,7 @@ static uint32_t ring_bytes(uint64_t kib)
 	return bytes;
 }
 
-static bool start(struct following *following, uint64_t buffer_kib)
+static bool start_following(struct following *following, uint64_t buffer_kib)
 {
 	struct followed *followed = following->followed;
 	struct programs *programs = &following->programs;
@@ -72,7 +72,7 @@ static bool start(struct following *following, uint64_t buffer_kib)
 	if (bpf_object__load(programs->object))
 		return false;
 	following->ring = ring_buffer__new(programs_map_fd(programs, "events"),
-					   take, following, NULL);
+					   take_event, following, NULL);
 	return following->ring && programs_attach(programs);
 }
 
@@ -94,7 +94,7 @@ int following_open(struct following **result, struct followed *followed,
 
 	following = memory_or_exit(calloc(1, sizeof(*following)));
 	following->followed = followed;
-	if (!start(following, buffer_kib)) {
+	if (!start_following(following, buffer_kib)) {
 		status = programs_refuse("record",
 					 "cannot load the BPF programs of --requests");
 		following_close(following);

@@ -285,7 +285,7 @@ static int read_cpu(struct recorder *recorder, const struct tracefs_cpu *cpu,
 }
 
 /* Check whether the recording has reached a limit. */
-static bool full(struct recorder *recorder)
+static bool is_full(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
 	struct record *record = recorder->record;
@@ -354,7 +354,7 @@ static int write_until(struct recorder *recorder, uint64_t bound)
 		if (at[i].sent_back && !at[i].dropped)
 			drop_sent_back(recorder, &at[i]);
 	for (i = 0; !result && i < arrivals->nr &&
-	     at[i].request.time_ns < bound && !full(recorder); i++)
+	     at[i].request.time_ns < bound && !is_full(recorder); i++)
 		if (!at[i].dropped)
 			result = write_request(recorder, &at[i]);
 	arrivals_drop(arrivals, i);
@@ -426,8 +426,8 @@ static bool command_ended(struct recorder *recorder, bool wait)
 	return true;
 }
 
-static void show(struct recorder *recorder, struct progress *progress,
-		 uint64_t seconds)
+static void show_requests(struct recorder *recorder, struct progress *progress,
+			  uint64_t seconds)
 {
 	const struct record *record = recorder->record;
 	CLEANUP_FREE char *text = message_format(
@@ -439,7 +439,7 @@ static void show(struct recorder *recorder, struct progress *progress,
 	progress_text(progress, text);
 }
 
-static int checkpoint(struct recorder *recorder)
+static int write_checkpoint(struct recorder *recorder)
 {
 	uint64_t now = clock_ns();
 
@@ -466,7 +466,7 @@ static int record_loop(struct recorder *recorder)
 		if (!result && recorder->following)
 			result = following_read(recorder->following);
 		if (!result)
-			result = checkpoint(recorder);
+			result = write_checkpoint(recorder);
 		ran_ns = clock_ns() - progress.start_ns;
 		if (record->stopped)
 			break;
@@ -478,7 +478,7 @@ static int record_loop(struct recorder *recorder)
 			record->stopped = RECORD_STOP_SECONDS;
 		else if (!more)
 			nanosleep(&pause, NULL);
-		show(recorder, &progress, ran_ns / NS_PER_S);
+		show_requests(recorder, &progress, ran_ns / NS_PER_S);
 	} while (!result && !record->stopped);
 	progress_end(&progress);
 	record->wall_s = ns_to_s(ran_ns);

@@ -38,7 +38,7 @@ enum ring_type {
 #define COMMIT_MASK	((1U << 20) - 1)
 
 /* Check whether the declaration from @text to @end declares @name. */
-static bool declares(const char *text, const char *end, const char *name)
+static bool declares_field(const char *text, const char *end, const char *name)
 {
 	size_t length = strlen(name);
 	const char *bracket = memchr(text, '[', end - text);
@@ -77,7 +77,7 @@ bool ring_field_find(struct ring_field *field, const char *description,
 
 		at += strlen(key);
 		end = at + strcspn(at, ";\n");
-		if (declares(at, end, name))
+		if (declares_field(at, end, name))
 			return line_number(end, "offset:", &field->offset) &&
 			       line_number(end, "size:", &field->bytes);
 	}
@@ -156,7 +156,7 @@ static bool take_word(struct ring_page *page, uint32_t *word)
 }
 
 /* Unpack a header's bit fields, whose order depends on the byte order. */
-static void unpack(uint32_t header, uint32_t *type, uint32_t *delta)
+static void unpack_header(uint32_t header, uint32_t *type, uint32_t *delta)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	*type = header & TYPE_MASK;
@@ -173,7 +173,7 @@ enum ring_next ring_page_next(struct ring_page *page, struct ring_event *event)
 	uint64_t stamp;
 
 	while (take_word(page, &header)) {
-		unpack(header, &type, &delta);
+		unpack_header(header, &type, &delta);
 		if (type == TYPE_PADDING && !delta)	/* to the end */
 			return RING_END;
 		if (type > TYPE_LENGTH_FOLLOWS && type <= TYPE_LENGTH_MAX) {

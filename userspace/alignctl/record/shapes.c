@@ -6,36 +6,36 @@
 #include "base/message.h"
 #include "record/shapes.h"
 
-static int compare(uint64_t a, uint64_t b)
+static int compare_numbers(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
 }
 
 static int compare_stories(const void *one, const void *other)
 {
-	return compare(((const struct story *)one)->number,
-		       ((const struct story *)other)->number);
+	return compare_numbers(((const struct story *)one)->number,
+			       ((const struct story *)other)->number);
 }
 
 static int compare_shapes(const void *one, const void *other)
 {
 	const struct shape *a = one, *b = other;
-	int order = compare(a->bytes, b->bytes);
+	int order = compare_numbers(a->bytes, b->bytes);
 	size_t i;
 
 	if (!order)
-		order = compare(a->start, b->start);
+		order = compare_numbers(a->start, b->start);
 	if (!order)
-		order = compare(a->zeroes, b->zeroes);
+		order = compare_numbers(a->zeroes, b->zeroes);
 	if (!order)
-		order = compare(a->touches_after, b->touches_after);
+		order = compare_numbers(a->touches_after, b->touches_after);
 	if (!order)
-		order = compare(a->nr, b->nr);
+		order = compare_numbers(a->nr, b->nr);
 	for (i = 0; !order && i < a->nr; i++) {
-		order = compare(a->piece[i].bytes, b->piece[i].bytes);
+		order = compare_numbers(a->piece[i].bytes, b->piece[i].bytes);
 		if (!order)
-			order = compare(a->piece[i].merged,
-					b->piece[i].merged);
+			order = compare_numbers(a->piece[i].merged,
+						b->piece[i].merged);
 	}
 	return order;
 }
@@ -45,26 +45,26 @@ static int compare_weights(const void *one, const void *other)
 {
 	const struct shape *a = *(struct shape *const *)one;
 	const struct shape *b = *(struct shape *const *)other;
-	int order = compare(b->count * b->touches_after,
-			    a->count * a->touches_after);
+	int order = compare_numbers(b->count * b->touches_after,
+				    a->count * a->touches_after);
 
 	if (!order)
-		order = compare(b->count, a->count);
+		order = compare_numbers(b->count, a->count);
 	return order ? order : compare_shapes(a, b);
 }
 
 static int compare_ranges(const void *one, const void *other)
 {
-	return compare(((const struct story_range *)one)->sector,
-		       ((const struct story_range *)other)->sector);
+	return compare_numbers(((const struct story_range *)one)->sector,
+			       ((const struct story_range *)other)->sector);
 }
 
 static int compare_requests(const void *one, const void *other)
 {
 	const struct story_request *a = one, *b = other;
-	int order = compare(a->part.sector, b->part.sector);
+	int order = compare_numbers(a->part.sector, b->part.sector);
 
-	return order ? order : compare(a->number, b->number);
+	return order ? order : compare_numbers(a->number, b->number);
 }
 
 /* Return a range of the disk as one of the device; of no length if outside. */
@@ -338,7 +338,7 @@ static void count_shape(struct shapes *shapes, const struct story *story)
 	}
 }
 
-static int added(const struct shapes *shapes, const struct story *story)
+static int count_added(const struct shapes *shapes, const struct story *story)
 {
 	return (int)story->touches_after -
 	       (int)shapes_touches(shapes, &story->range);
@@ -351,8 +351,8 @@ static bool is_better(const struct shapes *shapes, const struct story *story)
 
 	if (!best->number)
 		return true;
-	if (added(shapes, story) != added(shapes, best))
-		return added(shapes, story) > added(shapes, best);
+	if (count_added(shapes, story) != count_added(shapes, best))
+		return count_added(shapes, story) > count_added(shapes, best);
 	return story->nr_requests > best->nr_requests;
 }
 
@@ -413,7 +413,7 @@ void shapes_take(struct shapes *shapes, const struct follow_event *event)
 	}
 }
 
-static void collect(const void *node, VISIT visit, void *context)
+static void collect_shape(const void *node, VISIT visit, void *context)
 {
 	struct shape ***next = context;
 
@@ -432,7 +432,7 @@ void shapes_finish(struct shapes *shapes)
 	shapes->shape = memory_or_exit(calloc(shapes->nr + 1,
 					      sizeof(*shapes->shape)));
 	next = shapes->shape;
-	twalk_r(shapes->tree, collect, &next);
+	twalk_r(shapes->tree, collect_shape, &next);
 	qsort(shapes->shape, shapes->nr, sizeof(*shapes->shape),
 	      compare_weights);
 }

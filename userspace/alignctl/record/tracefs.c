@@ -35,7 +35,7 @@ static void close_live(void)
 		tracefs_close(live);
 }
 
-static int refuse(const char *path, const char *what)
+static int refuse_file(const char *path, const char *what)
 {
 	if (errno == EACCES || errno == EPERM)
 		message_error("%s: %s: %s; recording needs root (CAP_DAC_OVERRIDE for tracefs) and a lockdown that allows tracing",
@@ -63,7 +63,7 @@ static int find_root(struct tracefs *tracefs)
 			return ALIGNCTL_FINE;
 		}
 		if (errno == EACCES || errno == EPERM)
-			return refuse(dir, "no access to tracefs");
+			return refuse_file(dir, "no access to tracefs");
 	}
 	CLEANUP_FREE char *mount = remedy_of_device(REMEDY_MOUNT_TRACEFS,
 						    usual);
@@ -107,7 +107,7 @@ int tracefs_open(struct tracefs *tracefs)
 	sysfs_each(instances, remove_stale, tracefs);
 	tracefs->dir = message_format("%s/" PREFIX "%d", instances, getpid());
 	if (mkdir(tracefs->dir, 0700)) {
-		result = refuse(tracefs->dir, "cannot be created");
+		result = refuse_file(tracefs->dir, "cannot be created");
 		free(tracefs->dir);
 		tracefs->dir = NULL;
 		tracefs_close(tracefs);
@@ -162,7 +162,7 @@ static void open_cpu(const char *name, void *context)
 	cpu.number = (unsigned int)number;
 	cpu.fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (cpu.fd < 0) {
-		opening->result = refuse(path, "cannot be opened");
+		opening->result = refuse_file(path, "cannot be opened");
 		return;
 	}
 	cpu.dir = message_format("%s/per_cpu/%s", tracefs->dir, name);
@@ -202,7 +202,7 @@ int tracefs_write(const struct tracefs *tracefs, const char *file,
 	CLEANUP_CLOSE int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 
 	if (fd < 0)
-		return refuse(path, "cannot be opened");
+		return refuse_file(path, "cannot be opened");
 	if (write(fd, text, strlen(text)) < 0) {
 		message_error("%s: the kernel refuses '%s': %s", path, text,
 			      strerror(errno));

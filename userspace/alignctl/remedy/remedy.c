@@ -268,7 +268,7 @@ const char *remedy_harm_name(enum remedy_harm harm)
 }
 
 /* Return @word as a shell and a program read it, which is no option. */
-static char *operand(const char *word)
+static char *quote_operand(const char *word)
 {
 	CLEANUP_FREE char *path = message_format("%s%s",
 						 *word == '-' ? "./" : "",
@@ -285,7 +285,7 @@ static void print_name(FILE *file, const char *name)
 	fputs(word, file);
 }
 
-static bool is(const char *name, size_t length, const char *wanted)
+static bool is_word(const char *name, size_t length, const char *wanted)
 {
 	return strlen(wanted) == length && !strncmp(name, wanted, length);
 }
@@ -303,20 +303,20 @@ static void print_word(FILE *file, const char *name, size_t length,
 	};
 	size_t i;
 
-	if (is(name, length, "device"))
+	if (is_word(name, length, "device"))
 		fputs(device, file);
-	else if (is(name, length, "type"))
+	else if (is_word(name, length, "type"))
 		fputs(words->type, file);
-	else if (is(name, length, "mode"))
+	else if (is_word(name, length, "mode"))
 		fputs(words->mode, file);
-	else if (is(name, length, "name"))
+	else if (is_word(name, length, "name"))
 		print_name(file, words->name);
-	else if (is(name, length, "file"))
+	else if (is_word(name, length, "file"))
 		print_name(file, words->file);
-	else if (is(name, length, "step"))
+	else if (is_word(name, length, "step"))
 		fprintf(file, "%+" PRId64, words->step);
 	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-		if (is(name, length, numbers[i].name))
+		if (is_word(name, length, numbers[i].name))
 			fprintf(file, "%" PRId64, numbers[i].value);
 }
 
@@ -359,7 +359,7 @@ static bool needs_loop(const struct remedy_words *words)
 
 char *remedy_fill(const char *command, const struct remedy_words *words)
 {
-	CLEANUP_FREE char *device = operand(words->device ? words->device : "");
+	CLEANUP_FREE char *device = quote_operand(words->device ? words->device : "");
 	char *text = NULL;
 	size_t length;
 	FILE *file = memory_or_exit(open_memstream(&text, &length));
@@ -375,41 +375,41 @@ char *remedy_fill(const char *command, const struct remedy_words *words)
 	return memory_or_exit(text);
 }
 
-static char *complete(enum remedy_id id, const struct remedy_words *words)
+static char *complete_command(enum remedy_id id, const struct remedy_words *words)
 {
 	return remedy_fill(remedies[id].command, words);
 }
 
 char *remedy_of_words(enum remedy_id id, const struct remedy_words *words)
 {
-	return complete(id, words);
+	return complete_command(id, words);
 }
 
 char *remedy_of_device(enum remedy_id id, const char *device)
 {
-	return complete(id, &(struct remedy_words) { .device = device });
+	return complete_command(id, &(struct remedy_words) { .device = device });
 }
 
 char *remedy_of_machine(enum remedy_id id)
 {
-	return complete(id, &(struct remedy_words) { 0 });
+	return complete_command(id, &(struct remedy_words) { 0 });
 }
 
 char *remedy_of_name(enum remedy_id id, const char *name)
 {
-	return complete(id, &(struct remedy_words) { .name = name });
+	return complete_command(id, &(struct remedy_words) { .name = name });
 }
 
 char *remedy_of_mode(const char *name, const char *mode)
 {
-	return complete(REMEDY_SET_MODE, &(struct remedy_words) {
+	return complete_command(REMEDY_SET_MODE, &(struct remedy_words) {
 		.name = name, .mode = mode,
 	});
 }
 
 char *remedy_command(enum remedy_id id, const struct remedy_words *words)
 {
-	char *text = complete(id, words);
+	char *text = complete_command(id, words);
 	CLEANUP_FREE char *visible = message_visible(text);
 
 	if (strcmp(visible, text)) {

@@ -144,7 +144,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Drop the upper half of the blocks; a later pass takes them. */
-static void shrink(struct model *m)
+static void shrink_model(struct model *m)
 {
 	uint32_t i, k;
 
@@ -167,7 +167,7 @@ static struct block *want_block(struct model *m, uint64_t number)
 	if (*slot)
 		return &m->block[*slot - 1];
 	if (m->nr == m->max) {
-		shrink(m);
+		shrink_model(m);
 		if (number >= m->end)
 			return NULL;
 		slot = find_slot(m, number);
@@ -198,7 +198,7 @@ struct change {
 static void want_pieces(struct model *m)
 {
 	while (m->nr_free < CHANGE_PIECES && m->nr > 1)
-		shrink(m);
+		shrink_model(m);
 }
 
 /* Append a piece that ends at @end to the list at @link, if it is not empty. */
@@ -216,8 +216,8 @@ static uint32_t *add_piece(struct model *m, uint32_t *link, uint32_t from,
 }
 
 /* Note that bytes @from to @to of a sector hold @what. */
-static void cut(struct model *m, struct block *block, uint32_t sector,
-		uint32_t from, uint32_t to, uint64_t what)
+static void cut_sector(struct model *m, struct block *block, uint32_t sector,
+		       uint32_t from, uint32_t to, uint64_t what)
 {
 	const struct piece whole = {
 		.holds = block->holds[sector], .end = PATTERN_SECTOR,
@@ -250,8 +250,8 @@ static void cut(struct model *m, struct block *block, uint32_t sector,
 }
 
 /* Note that a request which failed may have put @what into a sector. */
-static void doubt(struct model *m, struct block *block, uint32_t sector,
-		  uint64_t what)
+static void doubt_sector(struct model *m, struct block *block, uint32_t sector,
+			 uint64_t what)
 {
 	/* of parts of a sector nothing can be told any more */
 	if (block->cut >> sector & 1) {
@@ -277,8 +277,8 @@ static void end_doubt(struct model *m, struct block *block, uint32_t sector)
 }
 
 /* Note what a change does to the sectors of one block. */
-static void hold(struct model *m, struct block *block,
-		 const struct change *change)
+static void note_in_block(struct model *m, struct block *block,
+			  const struct change *change)
 {
 	uint32_t i;
 
@@ -291,14 +291,14 @@ static void hold(struct model *m, struct block *block,
 			continue;
 		if (start < change->first || end > change->end) {
 			end_doubt(m, block, i);
-			cut(m, block, i, start < change->first ?
-			    change->first - start : 0,
-			    (end > change->end ? change->end : end) - start,
-			    change->doubtful ? ANYTHING : change->what);
+			cut_sector(m, block, i, start < change->first ?
+				   change->first - start : 0,
+				   (end > change->end ? change->end : end) - start,
+				   change->doubtful ? ANYTHING : change->what);
 			continue;
 		}
 		if (change->doubtful) {
-			doubt(m, block, i, change->what);
+			doubt_sector(m, block, i, change->what);
 			continue;
 		}
 		give_pieces(m, block, i);
@@ -325,18 +325,18 @@ static void change_known(struct model *m, const struct change *change)
 	want_pieces(m);
 	if (last - number >= m->nr) {
 		for (i = 0; i < m->nr; i++)
-			hold(m, &m->block[i], change);
+			note_in_block(m, &m->block[i], change);
 		return;
 	}
 	for (; number <= last; number++) {
 		i = *find_slot(m, number);
 		if (i)
-			hold(m, &m->block[i - 1], change);
+			note_in_block(m, &m->block[i - 1], change);
 	}
 }
 
 /* Apply a change to all of its blocks that belong to this pass. */
-static void note(struct model *m, const struct change *change)
+static void note_change(struct model *m, const struct change *change)
 {
 	uint64_t number = change->first / BLOCK_BYTES;
 	uint64_t last = (change->end - 1) / BLOCK_BYTES;
@@ -348,12 +348,12 @@ static void note(struct model *m, const struct change *change)
 		struct block *block = want_block(m, number);
 
 		if (block)
-			hold(m, block, change);
+			note_in_block(m, block, change);
 	}
 }
 
 /* Return whether request @number of the source failed. */
-static bool failed(const struct engine_done *done, uint64_t number)
+static bool has_failed(const struct engine_done *done, uint64_t number)
 {
 	uint32_t i;
 
@@ -370,10 +370,10 @@ static void note_prepared(struct model *m)
 	size_t i;
 
 	for (i = 0; i < content->nr_prepared; i++)
-		note(m, &(struct change) {
-		     .first = content->prepared[i].first * PATTERN_SECTOR,
-		     .end = content->prepared[i].end * PATTERN_SECTOR,
-		     .what = PREPARED, .durable = true });
+		note_change(m, &(struct change) {
+			    .first = content->prepared[i].first * PATTERN_SECTOR,
+			    .end = content->prepared[i].end * PATTERN_SECTOR,
+			    .what = PREPARED, .durable = true });
 }
 
 /* Read the source, as far as its requests were made, into the model. */
@@ -415,7 +415,7 @@ static int read_trace(struct model *m)
 		change.first = request.offset;
 		change.end = change.first + request.bytes;
 		change.durable = number < content->durable;
-		change.doubtful = failed(content->done, number);
+		change.doubtful = has_failed(content->done, number);
 		change.what = request.op == TRACE_WRITE ? number + 1 : ZEROES;
 		if (request.op == TRACE_WRITE &&
 		    !pattern_has_labels(request.offset, request.bytes))
@@ -430,7 +430,7 @@ static int read_trace(struct model *m)
 		if (change.what == ANYTHING || change.doubtful)
 			change_known(m, &change);
 		else
-			note(m, &change);
+			note_change(m, &change);
 	}
 	return ALIGNCTL_FINE;
 }
@@ -448,14 +448,14 @@ struct part {
 };
 
 /* Return the sequence number in the label of the request that left @holds. */
-static uint64_t sequence(uint64_t holds)
+static uint64_t get_sequence(uint64_t holds)
 {
 	return holds == PREPARED ? 0 : holds & ~STREAM;
 }
 
 /* Return whether a sector holds the label of @holds, or zeroes for ZEROES. */
-static bool right(const struct model *m, const char *bytes, uint64_t sector,
-		  uint64_t holds)
+static bool is_right(const struct model *m, const char *bytes, uint64_t sector,
+		     uint64_t holds)
 {
 	static const char zeroes[PATTERN_SECTOR];
 	struct pattern_label label;
@@ -463,7 +463,7 @@ static bool right(const struct model *m, const char *bytes, uint64_t sector,
 	if (holds == ZEROES)
 		return !memcmp(bytes, zeroes, PATTERN_SECTOR);
 	return pattern_read(bytes, &label) == PATTERN_WHOLE &&
-	       label.sector == sector && label.sequence == sequence(holds) &&
+	       label.sector == sector && label.sequence == get_sequence(holds) &&
 	       label.run == m->content->run;
 }
 
@@ -476,11 +476,11 @@ static bool part_right(const struct model *m, const char *bytes,
 
 	if (part->holds != ZEROES && part->holds & STREAM) {
 		pattern_stream(wanted, sector * PATTERN_SECTOR, sizeof(wanted),
-			       sequence(part->holds), run);
+			       get_sequence(part->holds), run);
 	} else if (part->holds != ZEROES) {
 		pattern_fill(wanted, 1);
 		pattern_label(wanted, &(struct pattern_label) {
-				      sector, sequence(part->holds), run }, 1);
+				      sector, get_sequence(part->holds), run }, 1);
 	}
 	return !memcmp(bytes + part->from, wanted + part->from,
 		       part->to - part->from);
@@ -492,16 +492,16 @@ static char *describe_sequence(uint64_t sequence)
 			  message_format("what was prepared");
 }
 
-static char *describe(uint64_t holds)
+static char *describe_holder(uint64_t holds)
 {
 	return holds == ZEROES ? message_format("zeroes") :
-				 describe_sequence(sequence(holds));
+				 describe_sequence(get_sequence(holds));
 }
 
 static void show_part(const struct model *m, uint64_t sector,
 		      const struct part *part)
 {
-	CLEANUP_FREE char *wanted = describe(part->holds);
+	CLEANUP_FREE char *wanted = describe_holder(part->holds);
 
 	message_error("%s: sector %" PRIu64 ", bytes %u to %u: expected %s, found others",
 		      m->content->device->path, sector, part->from,
@@ -513,7 +513,7 @@ static void show_mismatch(const struct model *m, const char *bytes,
 {
 	struct pattern_label found = { 0 };
 	enum pattern_state kind = pattern_read(bytes, &found);
-	CLEANUP_FREE char *wanted = describe(holds);
+	CLEANUP_FREE char *wanted = describe_holder(holds);
 	CLEANUP_FREE char *which = describe_sequence(found.sequence);
 	CLEANUP_FREE char *got = kind == PATTERN_ABSENT ?
 		message_format("bytes that no replay wrote") :
@@ -586,7 +586,7 @@ static bool left_by_failed(const struct model *m, const struct block *block,
 	return pattern_read(bytes, &label) == PATTERN_WHOLE &&
 	       label.sector == block->number * BLOCK_SECTORS + i &&
 	       label.run == m->content->run && label.sequence &&
-	       failed(m->content->done, label.sequence - 1);
+	       has_failed(m->content->done, label.sequence - 1);
 }
 
 static enum found compare_sector(const struct model *m,
@@ -604,7 +604,7 @@ static enum found compare_sector(const struct model *m,
 	if (all.holds == ZEROES || !(all.holds & STREAM)) {
 		if (all.holds == ANYTHING)
 			return FOUND_ANYTHING;
-		if (right(m, bytes, sector, all.holds))
+		if (is_right(m, bytes, sector, all.holds))
 			return FOUND_RIGHT;
 		if (say)
 			show_mismatch(m, bytes, sector, all.holds);
@@ -613,8 +613,8 @@ static enum found compare_sector(const struct model *m,
 	return compare_part(m, bytes, sector, &all, say);
 }
 
-static void compare(const struct model *m, const struct stretch *stretch,
-		    void *result)
+static void compare_stretch(const struct model *m, const struct stretch *stretch,
+			    void *result)
 {
 	struct content_check *check = result;
 	const char *bytes = stretch->request.buffer;
@@ -655,7 +655,7 @@ static enum content_verdict judge_sector(const struct model *m,
 	enum pattern_state kind = pattern_read(bytes, &label);
 
 	if (block->holds[i] == ANYTHING || (block->doubtful >> i & 1) ||
-	    right(m, bytes, sector, block->holds[i]))
+	    is_right(m, bytes, sector, block->holds[i]))
 		return CONTENT_NEW;
 	if (kind == PATTERN_TORN)
 		return CONTENT_TORN;
@@ -667,7 +667,7 @@ static enum content_verdict judge_sector(const struct model *m,
 	if (kind == PATTERN_WHOLE && label.sector == sector &&
 	    label.run == m->content->run &&
 	    (durable == ZEROES ? label.sequence > m->content->durable :
-				 label.sequence >= sequence(durable)))
+				 label.sequence >= get_sequence(durable)))
 		return CONTENT_OLD;
 	return CONTENT_LOST;
 }
@@ -698,8 +698,8 @@ static enum content_verdict judge_block(const struct model *m,
 	return verdict;
 }
 
-static void judge(const struct model *m, const struct stretch *stretch,
-		  void *result)
+static void judge_stretch(const struct model *m, const struct stretch *stretch,
+			  void *result)
 {
 	struct content_crash *crash = result;
 	uint64_t left = stretch->request.bytes / PATTERN_SECTOR;
@@ -721,7 +721,7 @@ static void judge(const struct model *m, const struct stretch *stretch,
 }
 
 /* Return the number of neighbouring blocks from @at on, at most one request's. */
-static uint32_t together(const struct model *m, uint32_t at)
+static uint32_t count_together(const struct model *m, uint32_t at)
 {
 	uint32_t nr = 1;
 
@@ -731,8 +731,8 @@ static uint32_t together(const struct model *m, uint32_t at)
 	return nr;
 }
 
-static void start(const struct model *m, struct io_queue *queue,
-		  struct stretch *stretch, uint32_t at, uint32_t nr)
+static void start_read(const struct model *m, struct io_queue *queue,
+		       struct stretch *stretch, uint32_t at, uint32_t nr)
 {
 	uint64_t end = m->content->device->sectors * PATTERN_SECTOR;
 	uint64_t offset = m->block[at].number * BLOCK_BYTES;
@@ -766,8 +766,8 @@ static int read_blocks(struct model *m, compare_fn compare, void *found)
 		struct stretch *stretch;
 
 		while (nr_idle && at < m->nr && !result && !interrupt_seen()) {
-			nr = together(m, at);
-			start(m, queue, idle[--nr_idle], at, nr);
+			nr = count_together(m, at);
+			start_read(m, queue, idle[--nr_idle], at, nr);
 			at += nr;
 		}
 		if (nr_idle == READ_DEPTH)
@@ -829,7 +829,7 @@ static int compare_all(const struct content *content, compare_fn compare,
 int content_check(const struct content *content, struct content_check *check)
 {
 	memset(check, 0, sizeof(*check));
-	return compare_all(content, compare, check, &check->done,
+	return compare_all(content, compare_stretch, check, &check->done,
 			   &check->passes);
 }
 
@@ -838,5 +838,5 @@ int content_crash(const struct content *content, struct content_crash *crash)
 	uint64_t passes = 0;
 
 	memset(crash, 0, sizeof(*crash));
-	return compare_all(content, judge, crash, &crash->done, &passes);
+	return compare_all(content, judge_stretch, crash, &crash->done, &passes);
 }

@@ -73,8 +73,8 @@ static void print_json(const struct replay_state *state,
 }
 
 /* Compare @device with the state. Return: enum alignctl_exit; reported. */
-static int look(const struct replay_state *state, struct source *source,
-		const struct device *device, struct content_crash *crash)
+static int compare_device(const struct replay_state *state, struct source *source,
+			  const struct device *device, struct content_crash *crash)
 {
 	CLEANUP_CLOSE int fd = open(device->path,
 				    O_RDONLY | O_DIRECT | O_CLOEXEC);
@@ -140,7 +140,7 @@ int replay_crash(const char *path, const char *on, bool json)
 		result = device_open(&device, on ? on : state.device);
 	if (!result) {
 		interrupt_catch();
-		result = look(&state, &source, &device, &crash);
+		result = compare_device(&state, &source, &device, &crash);
 		if (!result) {
 			if (json)
 				print_json(&state, &device, &crash);

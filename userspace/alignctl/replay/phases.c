@@ -10,7 +10,7 @@
 #include "replay/phases.h"
 
 /* Fill @state, without the requests that were made; for replay_state_free(). */
-static int describe(const struct replay *replay, struct replay_state *state)
+static int describe_run(const struct replay *replay, struct replay_state *state)
 {
 	*state = (struct replay_state) {
 		.path = replay->options->state, .fd = -1,
@@ -29,7 +29,7 @@ static int describe(const struct replay *replay, struct replay_state *state)
 
 int replay_begin_state(const struct replay *replay, struct replay_state *state)
 {
-	int result = describe(replay, state);
+	int result = describe_run(replay, state);
 
 	if (!result)
 		result = replay_state_begin(state);
@@ -51,7 +51,7 @@ int replay_end_state(const struct replay *replay, struct replay_state *state)
 int replay_save_state(const struct replay *replay)
 {
 	struct replay_state state;
-	int result = describe(replay, &state);
+	int result = describe_run(replay, &state);
 
 	if (!result)
 		result = replay_state_save(&state);
@@ -59,7 +59,7 @@ int replay_save_state(const struct replay *replay)
 	return result;
 }
 
-static int refuse(const char *path, const char *reason)
+static int refuse_state(const char *path, const char *reason)
 {
 	message_error("%s: %s", path, reason);
 	return ALIGNCTL_USAGE;
@@ -73,11 +73,11 @@ int replay_resume(struct replay *replay, const char *path, bool check)
 	if (result)
 		return result;
 	if (!state.prepared)
-		result = refuse(path, "is of a replay without phases; alignctl replay --check STATE reads it, and --phase prepare starts anew");
+		result = refuse_state(path, "is of a replay without phases; alignctl replay --check STATE reads it, and --phase prepare starts anew");
 	else if (!check && state.done.issued)
-		result = refuse(path, "was run already, and check cannot tell a second run from the first; --phase prepare starts anew");
+		result = refuse_state(path, "was run already, and check cannot tell a second run from the first; --phase prepare starts anew");
 	else if (check && state.done.issued == REPLAY_STATE_NOT_KNOWN)
-		result = refuse(path, "the run did not end; alignctl replay --check STATE says what it left, and --phase prepare starts anew");
+		result = refuse_state(path, "the run did not end; alignctl replay --check STATE says what it left, and --phase prepare starts anew");
 	if (!result) {
 		replay->source.name = state.plan.workload->name;
 		replay->source.plan = state.plan;

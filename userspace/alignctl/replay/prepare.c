@@ -33,8 +33,8 @@ static uint64_t request_sectors(const struct replay *replay,
 	return left < REQUEST_SECTORS - into ? left : REQUEST_SECTORS - into;
 }
 
-static void start(const struct replay *replay, struct io_queue *queue,
-		  struct io_request *request, uint64_t sector, uint64_t sectors)
+static void start_write(const struct replay *replay, struct io_queue *queue,
+			struct io_request *request, uint64_t sector, uint64_t sectors)
 {
 	request->op = IO_WRITE;
 	request->offset = sector << ALIGN_SECTOR_SHIFT;
@@ -74,7 +74,7 @@ static int write_extents(const struct replay *replay)
 			uint64_t sectors = request_sectors(replay, &extent[at],
 							   sector);
 
-			start(replay, queue, idle[--nr_idle], sector, sectors);
+			start_write(replay, queue, idle[--nr_idle], sector, sectors);
 			sector += sectors;
 			if (sector == extent[at].end && ++at < nr)
 				sector = extent[at].first;

@@ -19,7 +19,7 @@
 /* In flight as fast as possible, if nothing is said: as other tools do. */
 #define FAST_DEPTH	32U
 
-static void count(struct replay_scan *scan, const struct trace_request *request)
+static void count_request(struct replay_scan *scan, const struct trace_request *request)
 {
 	scan->requests[request->op]++;
 	scan->bytes[request->op] += request->bytes;
@@ -48,7 +48,7 @@ static int read_all(struct replay *replay, bool place)
 		if (interrupt_seen())
 			interrupt_obey();
 		if (!place) {
-			count(scan, &request);
+			count_request(scan, &request);
 			continue;
 		}
 		if (request.file)
@@ -67,7 +67,7 @@ static int read_all(struct replay *replay, bool place)
 	return source_rewind(&replay->source);
 }
 
-static int scan(struct replay *replay)
+static int scan_source(struct replay *replay)
 {
 	int result = read_all(replay, false);
 
@@ -193,11 +193,11 @@ int replay_fit(struct replay *replay)
 	}
 	if (options->scan || options->dry_run ||
 	    options->how == PLACEMENT_SCALE)
-		return scan(replay);
+		return scan_source(replay);
 	return ALIGNCTL_FINE;
 }
 
-static uint64_t total(const struct replay *replay)
+static uint64_t sum_requests(const struct replay *replay)
 {
 	const struct trace_facts facts = source_facts(&replay->source);
 	uint64_t requests = 0;
@@ -239,7 +239,7 @@ int replay_run(struct replay *replay)
 		.warmup_ns = options->warmup_ns,
 		.pause_after = w ? w->think_writes : 0,
 		.pause_ns = options->think_s * NS_PER_S,
-		.total = total(replay),
+		.total = sum_requests(replay),
 	};
 	struct replay_state state;
 	uint64_t random;

@@ -20,7 +20,7 @@
 /* The same length for every value, so that it can be written over. */
 #define FIGURE	"%20" PRIu64
 
-static int refuse(const struct replay_state *state)
+static int refuse_state(const struct replay_state *state)
 {
 	message_error("%s: cannot be written: %s", state->path,
 		      strerror(errno));
@@ -51,7 +51,7 @@ static void add_choice(struct json_object *object,
 }
 
 /* Return the members that do not change during the run. */
-static struct json_object *constant(const struct replay_state *state)
+static struct json_object *json_constant(const struct replay_state *state)
 {
 	const struct placement *p = &state->placement;
 	struct json_object *object = json_new();
@@ -84,7 +84,7 @@ static struct json_object *constant(const struct replay_state *state)
 /* Write all of it into a new file; issued and failed only if they are known. */
 static int write_file(struct replay_state *state)
 {
-	struct json_object *object = constant(state);
+	struct json_object *object = json_constant(state);
 	const char *text = json_object_to_json_string(object);
 	int fd = dup(state->fd);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
@@ -93,7 +93,7 @@ static int write_file(struct replay_state *state)
 
 	if (!file) {
 		json_object_put(object);
-		return refuse(state);
+		return refuse_state(state);
 	}
 	fprintf(file, "%.*s, \"durable\": ", (int)strlen(text) - 1, text);
 	json_object_put(object);
@@ -110,7 +110,7 @@ static int write_file(struct replay_state *state)
 	fputs(" }\n", file);
 	wrong = fflush(file) || fsync(state->fd);
 	fclose(file);
-	return wrong ? refuse(state) : ALIGNCTL_FINE;
+	return wrong ? refuse_state(state) : ALIGNCTL_FINE;
 }
 
 /* Replace the file by rename, so that a reader sees the old or the new one. */
@@ -122,10 +122,10 @@ static int replace_file(struct replay_state *state)
 	state->fd = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW |
 			 O_CLOEXEC, 0666);
 	if (state->fd < 0)
-		return refuse(state);
+		return refuse_state(state);
 	result = write_file(state);
 	if (!result && rename(draft, state->path))
-		result = refuse(state);
+		result = refuse_state(state);
 	return result;
 }
 
@@ -259,7 +259,7 @@ static bool take_choice(struct trace_choice *choice, struct json_object *object)
 }
 
 /* Fill @state; false if a member is missing or makes no sense. */
-static bool take(struct replay_state *state, struct json_object *object)
+static bool take_state(struct replay_state *state, struct json_object *object)
 {
 	const char *workload = json_get_text(object, "workload");
 	const char *source = workload ? workload :
@@ -306,7 +306,7 @@ int replay_state_load(struct replay_state *state, const char *path)
 		return ALIGNCTL_USAGE;
 	}
 	object = json_object_from_file(path);
-	complete = object && take(state, object);
+	complete = object && take_state(state, object);
 	json_object_put(object);
 	if (complete)
 		return ALIGNCTL_FINE;

@@ -50,7 +50,7 @@ struct top {
 };
 
 /* Report what the kernel has refused. Return: ALIGNCTL_IO. */
-static int refuse(const char *what)
+static int refuse_programs(const char *what)
 {
 	return programs_refuse("top", what);
 }
@@ -95,7 +95,7 @@ static void leave_out_drive(const struct top *top)
 }
 
 /* Load the programs. Return: false, with errno set, if they are refused. */
-static bool load(struct top *top, const struct observed_range *range)
+static bool load_programs(struct top *top, const struct observed_range *range)
 {
 	const struct top_config config = {
 		.geometry = top->geometry,
@@ -140,11 +140,11 @@ static bool put_inner(const struct top *top, enum inner inner, int fd)
 				    &fd, BPF_ANY);
 }
 
-static bool start(struct top *top, const struct observed_range *range)
+static bool start_counting(struct top *top, const struct observed_range *range)
 {
 	int i;
 
-	if (!load(top, range))
+	if (!load_programs(top, range))
 		return false;
 	for (i = 0; i < NR_INNER; i++)
 		if (!put_inner(top, i, top->inner[i]))
@@ -169,14 +169,14 @@ int top_open(struct top **result, const struct top_options *options)
 	for (i = 0; !status && i < NR_INNER; i++) {
 		top->inner[i] = make_inner(top, i);
 		if (top->inner[i] < 0)
-			status = refuse("cannot create a BPF map");
+			status = refuse_programs("cannot create a BPF map");
 	}
-	if (!status && !start(top, &range)) {
+	if (!status && !start_counting(top, &range)) {
 		/* a kernel that does not let calls be watched still has events */
 		programs_close(&top->programs);
 		top->knows_direct = false;
-		if (!start(top, &range))
-			status = refuse("cannot load the BPF programs");
+		if (!start_counting(top, &range))
+			status = refuse_programs("cannot load the BPF programs");
 	}
 	if (status) {
 		top_close(top);
@@ -307,7 +307,7 @@ int top_read(struct top *top, struct top_interval *interval)
 				close(next);
 			while (i--)
 				close(full[i]);
-			return refuse("cannot create a BPF map");
+			return refuse_programs("cannot create a BPF map");
 		}
 		top->inner[i] = next;
 	}
@@ -324,7 +324,7 @@ int top_read(struct top *top, struct top_interval *interval)
 	for (i = 0; i < NR_INNER; i++)
 		close(full[i]);
 	if (!read) {
-		refuse("cannot read a BPF map");
+		refuse_programs("cannot read a BPF map");
 		top_interval_free(interval);
 		return ALIGNCTL_IO;
 	}

@@ -54,7 +54,7 @@ static const struct metric metrics[METRIC_NR] = {
 		"misaligned writes of cgroups for which there was no room" },
 };
 
-static void family(FILE *out, enum metric_id id)
+static void write_family(FILE *out, enum metric_id id)
 {
 	metrics_family(out, PREFIX, metrics[id].name, metrics[id].type,
 		       metrics[id].help, "");
@@ -62,12 +62,12 @@ static void family(FILE *out, enum metric_id id)
 
 static void of_machine(FILE *out, enum metric_id id, uint64_t value)
 {
-	family(out, id);
+	write_family(out, id);
 	fprintf(out, PREFIX "%s %" PRIu64 "\n", metrics[id].name, value);
 }
 
 /* Begin a sample of a disk; further labels may follow. */
-static void sample(FILE *out, enum metric_id id, const struct disk_counts *disk)
+static void write_sample(FILE *out, enum metric_id id, const struct disk_counts *disk)
 {
 	fprintf(out, PREFIX "%s{", metrics[id].name);
 	metrics_label(out, true, "device", disk->name);
@@ -82,13 +82,13 @@ static void write_blocks(FILE *out, const struct disks_reading *reading)
 {
 	size_t i;
 
-	family(out, METRIC_PHYSICAL);
+	write_family(out, METRIC_PHYSICAL);
 	for (i = 0; i < reading->nr; i++) {
 		const struct disk_counts *disk = &reading->disk[i];
 
 		if (!disk->rule.judged)
 			continue;
-		sample(out, METRIC_PHYSICAL, disk);
+		write_sample(out, METRIC_PHYSICAL, disk);
 		metrics_label(out, false, "source",
 			      unit_source_name(disk->source));
 		sample_end(out, disk->rule.geometry.physical);
@@ -123,14 +123,14 @@ static void write_counter(FILE *out, const struct disks_reading *reading,
 {
 	size_t i;
 
-	family(out, id);
+	write_family(out, id);
 	for (i = 0; i < reading->nr; i++) {
 		const struct disk_counts *disk = &reading->disk[i];
 
 		if (!disk->rule.judged && !disk->count.block_bytes &&
 		    id != METRIC_WRITES && id != METRIC_BYTES)
 			continue;
-		sample(out, id, disk);
+		write_sample(out, id, disk);
 		sample_end(out, value_of(&disk->count, id));
 	}
 }
@@ -141,14 +141,14 @@ static void write_cgroups(FILE *out, const struct disks_reading *reading,
 	size_t i;
 
 	of_machine(out, METRIC_CGROUP_MISSED, reading->cgroups_missed);
-	family(out, METRIC_CGROUP_TOUCHES);
+	write_family(out, METRIC_CGROUP_TOUCHES);
 	for (i = 0; i < reading->nr_cgroups && i < DISK_METRICS_CGROUPS; i++) {
 		const struct disk_cgroup_counts *cgroup = &reading->cgroup[i];
 		CLEANUP_FREE char *path = names_cgroup(names, cgroup->id);
 		CLEANUP_FREE char *id = message_format("%" PRIu64, cgroup->id);
 
-		sample(out, METRIC_CGROUP_TOUCHES,
-		       &reading->disk[cgroup->disk]);
+		write_sample(out, METRIC_CGROUP_TOUCHES,
+			     &reading->disk[cgroup->disk]);
 		metrics_label(out, false, "cgroup", path ? path : "");
 		metrics_label(out, false, "cgroup_id", id);
 		sample_end(out, cgroup->touches);
@@ -161,7 +161,7 @@ void disk_metrics_write(FILE *out, const struct disks_reading *reading,
 	enum metric_id id;
 
 	fputs(DISK_METRICS_MARK, out);
-	family(out, METRIC_BUILD);
+	write_family(out, METRIC_BUILD);
 	fprintf(out, PREFIX "%s{", metrics[METRIC_BUILD].name);
 	metrics_label(out, true, "version", ALIGNCTL_VERSION);
 	sample_end(out, 1);

@@ -38,7 +38,7 @@ struct disks {
 };
 
 /* Report what the kernel has refused. Return: ALIGNCTL_IO. */
-static int refuse(const char *what)
+static int refuse_programs(const char *what)
 {
 	return programs_refuse("top", what);
 }
@@ -88,7 +88,7 @@ static void find_blocks(struct disk_counts *disk, const struct device *device)
 						 device->sectors);
 }
 
-static void visit(const char *name, void *context)
+static void visit_disk(const char *name, void *context)
 {
 	CLEANUP_FREE char *dir = sysfs_path(BLOCK_DIR "/%s", name);
 	CLEANUP_FREE char *queues = message_format("%s/mq", dir);
@@ -231,14 +231,14 @@ static void remove_counters(const struct disks *disks,
  * Follow the disks that come and go. A counter is there before a rule leads to
  * it, and for as long as one does. Return: enum alignctl_exit, reported.
  */
-static int follow(struct disks *disks)
+static int follow_disks(struct disks *disks)
 {
 	CLEANUP_FREE char *dir = sysfs_path(BLOCK_DIR);
 	struct search found = { 0 };
 	bool done = true;
 	size_t i;
 
-	sysfs_each(dir, visit, &found);
+	sysfs_each(dir, visit_disk, &found);
 	for (i = 0; done && i < found.nr; i++)
 		if (!same_disk(disks->disk, disks->nr,
 			       found.disk[i].rule.diskseq))
@@ -247,7 +247,7 @@ static int follow(struct disks *disks)
 		done = put_rules(disks, &found);
 	if (!done) {
 		free_disks(found.disk, found.nr);
-		return refuse("the kernel takes no disk to count");
+		return refuse_programs("the kernel takes no disk to count");
 	}
 	remove_counters(disks, &found);
 	free_disks(disks->disk, disks->nr);
@@ -259,7 +259,7 @@ static int follow(struct disks *disks)
 /* Loading */
 
 /* Load the programs. Return: false, with errno set, if they are refused. */
-static bool load(struct disks *disks)
+static bool load_programs(struct disks *disks)
 {
 	const struct disks_config config = { .by_cgroup = disks->cgroups > 0 };
 	struct programs *programs = &disks->programs;
@@ -302,13 +302,13 @@ int disks_open(struct disks **result, uint32_t cgroups)
 	disks->rules = -1;
 	disks->processors = libbpf_num_possible_cpus();
 	if (disks->processors <= 0)
-		status = refuse("the number of processors is not known");
-	if (!status && !load(disks))
-		status = refuse("cannot load the BPF programs");
+		status = refuse_programs("the number of processors is not known");
+	if (!status && !load_programs(disks))
+		status = refuse_programs("cannot load the BPF programs");
 	if (!status)
-		status = follow(disks);
+		status = follow_disks(disks);
 	if (!status && !programs_attach(&disks->programs))
-		status = refuse("cannot load the BPF programs");
+		status = refuse_programs("cannot load the BPF programs");
 	if (status) {
 		disks_close(disks);
 		return status;
@@ -394,7 +394,7 @@ int disks_read(struct disks *disks, struct disks_reading *reading)
 {
 	const uint32_t first = 0;
 	struct disks_events events;
-	int result = follow(disks);
+	int result = follow_disks(disks);
 	size_t i;
 
 	memset(reading, 0, sizeof(*reading));
@@ -402,9 +402,9 @@ int disks_read(struct disks *disks, struct disks_reading *reading)
 		return result;
 	for (i = 0; i < disks->nr; i++)
 		if (!read_count(disks, &disks->disk[i]))
-			return refuse("a counter cannot be read");
+			return refuse_programs("a counter cannot be read");
 	if (bpf_map_lookup_elem(map_fd(disks, "events"), &first, &events))
-		return refuse("a counter cannot be read");
+		return refuse_programs("a counter cannot be read");
 	if (disks->cgroups)
 		read_cgroups(disks, reading);
 	reading->disk = disks->disk;

@@ -191,7 +191,7 @@ static enum trace_next take_counted(struct trace *trace, const char *at,
 }
 
 /* Check for an event that counts, and note the others. */
-static bool counts(struct trace *trace, const char *action)
+static bool is_counted(struct trace *trace, const char *action)
 {
 	bool queued = !strncmp(action, "Q ", 2);
 	bool issued = !strncmp(action, "D ", 2);
@@ -221,7 +221,7 @@ static enum trace_next blkparse_next(struct trace *trace,
 			return trace_end_queued(trace, request);
 		if (!take_event(line, &event))
 			return trace_refuse(trace, "must begin with device, CPU, sequence, time, process and action, as blkparse prints them by default");
-		if (!counts(trace, event.rest))
+		if (!is_counted(trace, event.rest))
 			continue;
 		*request = (struct trace_request) {
 			.time_ns = event.time_ns,

@@ -172,7 +172,7 @@ static bool blktrace_recognize(const char *head, size_t length)
 }
 
 /* Convert a record to the host's byte order; false: it is none. */
-static bool decode(struct blk_io_trace *event)
+static bool decode_event(struct blk_io_trace *event)
 {
 	if (is_magic(event->magic))
 		return true;
@@ -269,7 +269,7 @@ static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 		return refuse_cut(trace, input);
 	memcpy(&file->event, input->buffer + input->start, sizeof(file->event));
 	trace_input_take(input, sizeof(file->event));
-	if (!decode(&file->event))
+	if (!decode_event(&file->event))
 		return trace_refuse(trace, "not a blktrace record");
 	if ((file->event.magic & 0xff) != VERSION)
 		return trace_refuse(trace, "a record of version %" PRIu32 "; only version 7 is supported",
@@ -281,8 +281,8 @@ static enum trace_next take_event(struct trace *trace, struct cpu_file *file)
 }
 
 /* Go to the next event that is no note or, with @counted, that counts. */
-static enum trace_next advance(struct trace *trace, struct cpu_file *file,
-			       bool counted)
+static enum trace_next advance_file(struct trace *trace, struct cpu_file *file,
+				    bool counted)
 {
 	enum trace_next next;
 
@@ -305,7 +305,7 @@ static int find_base(struct trace *trace)
 	for (i = 0; i < b->nr; i++) {
 		struct cpu_file *file = &b->files[i];
 
-		failed = trace_next_status(advance(trace, file, false));
+		failed = trace_next_status(advance_file(trace, file, false));
 		if (failed)
 			return failed;
 		if (!file->has_event)
@@ -319,7 +319,7 @@ static int find_base(struct trace *trace)
 
 		if (!file->has_event || counts(trace, &file->event))
 			continue;
-		failed = trace_next_status(advance(trace, file, true));
+		failed = trace_next_status(advance_file(trace, file, true));
 		if (failed)
 			return failed;
 	}
@@ -485,7 +485,7 @@ static enum trace_next blktrace_next(struct trace *trace,
 		trace->at = place;
 		next = take_request(trace, &file->event, request, &is_request);
 		if (next == TRACE_GOT) {
-			after = advance(trace, file, true);
+			after = advance_file(trace, file, true);
 			if (trace_next_status(after))
 				next = after;
 		}

@@ -30,8 +30,8 @@ enum trace_column trace_column_find(const char *name)
 }
 
 /* Return the number of columns from @first to @last. */
-static uint32_t count(const struct trace_columns *columns,
-		      enum trace_column first, enum trace_column last)
+static uint32_t count_columns(const struct trace_columns *columns,
+			      enum trace_column first, enum trace_column last)
 {
 	uint32_t i, found = 0;
 
@@ -43,7 +43,7 @@ static uint32_t count(const struct trace_columns *columns,
 
 bool trace_columns_timed(const struct trace_columns *columns)
 {
-	return count(columns, COLUMN_TIME_NS, COLUMN_FILETIME);
+	return count_columns(columns, COLUMN_TIME_NS, COLUMN_FILETIME);
 }
 
 char *trace_columns_fault(const struct trace_columns *columns, bool parts)
@@ -69,7 +69,7 @@ char *trace_columns_fault(const struct trace_columns *columns, bool parts)
 		bool units = groups[i].first == COLUMN_OFFSET ||
 			     groups[i].first == COLUMN_BYTES;
 
-		found = count(columns, groups[i].first, groups[i].last);
+		found = count_columns(columns, groups[i].first, groups[i].last);
 		if (found > 1)
 			return message_format("column \"%s\" is given twice, or in two units",
 					      first);

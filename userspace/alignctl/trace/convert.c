@@ -27,8 +27,8 @@ static int name_file(struct trace *trace, struct trace_writer *writer,
 	return trace_writer_file(writer, file, name);
 }
 
-static int copy(struct trace *trace, struct trace_writer *writer,
-		struct trace_converted *done)
+static int copy_requests(struct trace *trace, struct trace_writer *writer,
+			 struct trace_converted *done)
 {
 	bool named[TRACE_MAX_FILES] = { false };
 	struct trace_request request;
@@ -53,8 +53,8 @@ static int copy(struct trace *trace, struct trace_writer *writer,
 }
 
 /* Note the results before trace and writer are closed. */
-static void note(struct trace_converted *done, const struct trace *trace,
-		 const struct trace_writer *writer)
+static void note_results(struct trace_converted *done, const struct trace *trace,
+			 const struct trace_writer *writer)
 {
 	enum trace_left_out why;
 	enum trace_lost what;
@@ -91,11 +91,11 @@ int trace_convert(const struct trace_conversion *conversion,
 				    &trace_facts(trace)->origin);
 	if (!failed) {
 		trace_writer_source(writer, trace_facts(trace));
-		failed = copy(trace, writer, done);
+		failed = copy_requests(trace, writer, done);
 		if (failed) {
 			trace_writer_abandon(writer);
 		} else {
-			note(done, trace, writer);
+			note_results(done, trace, writer);
 			failed = trace_writer_end(writer);
 		}
 	}

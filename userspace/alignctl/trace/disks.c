@@ -125,7 +125,7 @@ void trace_disks_free(struct trace_disks *disks)
 }
 
 /* Order by touches, the most first, then by name, those without one last. */
-static int compare(const void *a, const void *b)
+static int compare_disks(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
@@ -137,8 +137,8 @@ static int compare(const void *a, const void *b)
 }
 
 /* List the disks that have requests, in order; for free(). */
-static struct row *list(const struct trace_disks *disks,
-			const struct trace_names *names, uint32_t *nr)
+static struct row *list_disks(const struct trace_disks *disks,
+			      const struct trace_names *names, uint32_t *nr)
 {
 	struct row *rows = memory_or_exit(calloc((size_t)disks->nr + 1,
 						 sizeof(*rows)));
@@ -152,11 +152,11 @@ static struct row *list(const struct trace_disks *disks,
 				.disk = &disks->disk[i],
 				.touches_known = !disks->unknown,
 			};
-	qsort(rows, *nr, sizeof(*rows), compare);
+	qsort(rows, *nr, sizeof(*rows), compare_disks);
 	return rows;
 }
 
-static void widen(struct table_column *column, const char *cell)
+static void widen_column(struct table_column *column, const char *cell)
 {
 	if (strlen(cell) > column->width)
 		column->width = (unsigned int)strlen(cell);
@@ -190,9 +190,9 @@ static void print_many(const struct row *rows, uint32_t nr)
 		CLEANUP_FREE char *name =
 			message_visible(rows[i].name ? rows[i].name : "");
 
-		widen(&wide[COLUMN_DISK], name);
-		widen(&wide[COLUMN_WRITES], FIGURE_OF(rows[i].disk->writes));
-		widen(&wide[COLUMN_TOUCHES], FIGURE_OF(rows[i].disk->touches));
+		widen_column(&wide[COLUMN_DISK], name);
+		widen_column(&wide[COLUMN_WRITES], FIGURE_OF(rows[i].disk->writes));
+		widen_column(&wide[COLUMN_TOUCHES], FIGURE_OF(rows[i].disk->touches));
 	}
 	for (i = 0; i < nr; i += TABLE_ROWS)
 		print_some(&type, &rows[i],
@@ -206,7 +206,7 @@ void trace_disks_print(const struct trace_disks *disks,
 	CLEANUP_FREE struct row *rows = NULL;
 	uint32_t nr;
 
-	rows = list(disks, names, &nr);
+	rows = list_disks(disks, names, &nr);
 	if (disks->unknown)
 		fprintf(stderr, "%" PRIu32 " disk%s; touches are not known: %s\n",
 			nr, PLURAL_OF(nr), disks->unknown);

@@ -222,8 +222,8 @@ static int ftrace_open(struct trace *trace)
 }
 
 /* Check whether an event is a request; of a pipe the first event decides. */
-static enum trace_next choose(struct trace *trace, enum event_kind kind,
-			      bool *chosen)
+static enum trace_next choose_event(struct trace *trace, enum event_kind kind,
+				    bool *chosen)
 {
 	struct ftrace *ftrace = trace->state;
 
@@ -416,7 +416,7 @@ static enum trace_next ftrace_next(struct trace *trace,
 		if (next != TRACE_GOT)
 			return next;
 		if (take_event(line, &event)) {
-			next = choose(trace, event.kind, &chosen);
+			next = choose_event(trace, event.kind, &chosen);
 			if (next != TRACE_GOT)
 				return next;
 			if (event.kind == EVENT_OTHER)

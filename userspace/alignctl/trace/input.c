@@ -98,7 +98,7 @@ static ssize_t read_plain(struct trace_input *input, size_t wanted)
 }
 
 /* Read the first bytes, and give them to an unpacker if they are packed. */
-static int begin(struct trace_input *input)
+static int begin_input(struct trace_input *input)
 {
 	ssize_t got = 1;
 
@@ -119,7 +119,7 @@ static int begin(struct trace_input *input)
 }
 
 /* Read more bytes behind those in the buffer, which has room; -1: reported. */
-static ssize_t fill(struct trace_input *input)
+static ssize_t fill_buffer(struct trace_input *input)
 {
 	size_t room = input->capacity - input->end, got;
 
@@ -144,7 +144,7 @@ static int fill_to(struct trace_input *input, size_t wanted)
 	ssize_t got;
 
 	while (!input->ended && input->end < wanted) {
-		got = fill(input);
+		got = fill_buffer(input);
 		if (got < 0)
 			return -1;
 		input->end += (size_t)got;
@@ -172,7 +172,7 @@ ssize_t trace_input_peek(struct trace_input *input, size_t wanted)
 
 	if (there >= wanted)
 		return (ssize_t)wanted;
-	if (!input->begun && (begin(input) || skip_mark(input)))
+	if (!input->begun && (begin_input(input) || skip_mark(input)))
 		return -1;
 	there = input->end - input->start;
 	if (!input->ended) {
@@ -197,8 +197,8 @@ void trace_input_take(struct trace_input *input, size_t bytes)
 	input->byte += bytes;
 }
 
-static enum trace_next refuse(const struct trace_input *input,
-			      const char *reason)
+static enum trace_next refuse_input(const struct trace_input *input,
+				    const char *reason)
 {
 	message_error("%s: line %" PRIu64 ": %s", input->path, input->line,
 		      reason);
@@ -233,8 +233,8 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 		looked = there;
 		if (there == input->capacity) {
 			input->line++;
-			return refuse(input,
-				      "too long for a line of a trace");
+			return refuse_input(input,
+					    "too long for a line of a trace");
 		}
 		got = trace_input_peek(input, there + 1);
 		if (got < 0)
@@ -254,7 +254,7 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 	last = end == input->buffer + input->end;
 	trace_input_take(input, (size_t)(end - start) + !last);
 	if (memchr(start, '\0', (size_t)(end - start)))
-		return refuse(input, "contains a NUL byte; the file is not text");
+		return refuse_input(input, "contains a NUL byte; the file is not text");
 	if (end > start && end[-1] == '\r')
 		end--;
 	*end = '\0';

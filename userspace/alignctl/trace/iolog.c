@@ -79,7 +79,7 @@ static bool find_action(const char *name, uint32_t *action)
 }
 
 /* Split a line; return its number of words. @words gets the first MAX_WORDS. */
-static uint32_t split(char *line, char **words)
+static uint32_t split_words(char *line, char **words)
 {
 	uint32_t nr = 0;
 
@@ -129,7 +129,7 @@ static int look_for_waits(struct trace *trace, bool *waits)
 
 	*waits = false;
 	while ((next = trace_line(trace, &line)) == TRACE_GOT && !*waits)
-		*waits = split(line, words) > 1 && !strcmp(words[1], "wait");
+		*waits = split_words(line, words) > 1 && !strcmp(words[1], "wait");
 	if (trace_next_status(next))
 		return trace_next_status(next);
 	return trace_input_rewind(&trace->input);
@@ -235,7 +235,7 @@ static enum trace_next take_line(struct trace *trace, char *line,
 	*is_request = false;
 	if (begins_again)
 		return trace_refuse(trace, "another log begins here: fio appends to an existing log; split the file");
-	nr = split(line, words);
+	nr = split_words(line, words);
 	if (!nr)
 		return TRACE_GOT;
 	if (log->version == 3) {

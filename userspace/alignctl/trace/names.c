@@ -47,7 +47,7 @@ static uint32_t *slot_of(const struct trace_names *names, const char *name)
  * Enter a file that has its name. Of files with one name, the one with the
  * lowest number is found.
  */
-static void enter(struct trace_names *names, uint32_t number)
+static void enter_name(struct trace_names *names, uint32_t number)
 {
 	uint32_t *slot = slot_of(names, names->names[number]);
 
@@ -56,7 +56,7 @@ static void enter(struct trace_names *names, uint32_t number)
 }
 
 /* Make room for a name of the file @number. */
-static void grow(struct trace_names *names, uint32_t number)
+static void grow_names(struct trace_names *names, uint32_t number)
 {
 	uint32_t i;
 
@@ -78,7 +78,7 @@ static void grow(struct trace_names *names, uint32_t number)
 					     sizeof(*names->slots)));
 	for (i = 0; i < names->nr; i++)
 		if (names->names[i])
-			enter(names, i);
+			enter_name(names, i);
 }
 
 const char *trace_names_get(const struct trace_names *names, uint32_t number)
@@ -106,11 +106,11 @@ const char *trace_names_set(struct trace_names *names, uint32_t number,
 		return "the names of the files have more than 64 MiB";
 	if (strlen(name) > TRACE_MAX_NAME)
 		return "a file name has at most 4095 bytes";
-	grow(names, number);
+	grow_names(names, number);
 	names->names[number] = memory_or_exit(strdup(name));
 	names->nr_named++;
 	names->bytes += strlen(name);
-	enter(names, number);
+	enter_name(names, number);
 	return NULL;
 }
 

@@ -94,7 +94,7 @@ static bool parquet_recognize(const char *head, size_t length)
 	return length >= strlen(MAGIC) && !memcmp(head, MAGIC, strlen(MAGIC));
 }
 
-static int start(struct trace *trace)
+static int start_child(struct trace *trace)
 {
 	static const char *const read[] = { "read", NULL };
 	struct parquet *p = trace->state;
@@ -318,7 +318,7 @@ static int parquet_open(struct trace *trace)
 
 	trace->state = memory_or_exit(calloc(1, sizeof(struct parquet)));
 	trace->facts = (struct trace_facts) { 0 };
-	failed = start(trace);
+	failed = start_child(trace);
 	return failed ? failed : read_header(trace);
 }
 
@@ -346,7 +346,7 @@ static int parquet_rewind(struct trace *trace)
 	end_pass(trace);
 	if (!p->complete)
 		begin_copy(p);
-	failed = p->complete ? read_copy(trace) : start(trace);
+	failed = p->complete ? read_copy(trace) : start_child(trace);
 	return failed ? failed : read_header(trace);
 }
 

@@ -23,8 +23,8 @@
 #define LAST_WORDS	4096
 
 /* Start @argv. Return: 0 or an error number. */
-static int spawn(struct parquet_child *child, char **argv,
-		 const struct parquet_command *command, int output)
+static int spawn_child(struct parquet_child *child, char **argv,
+		       const struct parquet_command *command, int output)
 {
 	short flags = POSIX_SPAWN_SETSIGMASK;
 	posix_spawn_file_actions_t actions;
@@ -72,7 +72,7 @@ static char **command_line(char *package, char *const *arguments)
 	return argv;
 }
 
-static void clear(struct parquet_child *child)
+static void clear_child(struct parquet_child *child)
 {
 	if (child->output >= 0)
 		close(child->output);
@@ -82,13 +82,13 @@ static void clear(struct parquet_child *child)
 }
 
 /* Report why the child was not started. */
-static int fail(struct parquet_child *child, const char *path,
-		const char *what, int error)
+static int report_failure(struct parquet_child *child, const char *path,
+			  const char *what, int error)
 {
 	message_error("%s: %s: %s%s", path, what, strerror(error),
 		      error == ENOENT ? "; apt-get install python3, or name it in ALIGNCTL_PYTHON" :
 					"");
-	clear(child);
+	clear_child(child);
 	return ALIGNCTL_IO;
 }
 
@@ -107,18 +107,18 @@ int parquet_child_start(struct parquet_child *child,
 	argv = command_line(package, command->arguments);
 	child->words = memfd_create("parquet", MFD_CLOEXEC);
 	if (child->words < 0)
-		return fail(child, command->path, "memfd_create", errno);
+		return report_failure(child, command->path, "memfd_create", errno);
 	if (command->answers && pipe2(ends, O_CLOEXEC))
-		return fail(child, command->path, "pipe", errno);
+		return report_failure(child, command->path, "pipe", errno);
 	child->output = ends[0];
 	output_flush();
-	error = spawn(child, argv, command, ends[1]);
+	error = spawn_child(child, argv, command, ends[1]);
 	if (ends[1] >= 0)
 		close(ends[1]);
 	if (!error)
 		return ALIGNCTL_FINE;
 	child->pid = 0;
-	return fail(child, command->path, argv[0], error);
+	return report_failure(child, command->path, argv[0], error);
 }
 
 /* Return the last line of what the child said, for free(); NULL: nothing. */
@@ -170,7 +170,7 @@ int parquet_child_wait(struct parquet_child *child, char **reason)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == ALIGNCTL_USAGE)
 		result = ALIGNCTL_USAGE;
 	child->pid = 0;
-	clear(child);
+	clear_child(child);
 	return result;
 }
 
@@ -183,5 +183,5 @@ void parquet_child_kill(struct parquet_child *child)
 	kill(child->pid, SIGKILL);
 	while (waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		;
-	clear(child);
+	clear_child(child);
 }

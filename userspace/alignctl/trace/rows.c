@@ -23,7 +23,7 @@
  * @joint: character that joins several fields to the name of a disk
  * @header: names of the columns, if a first line may have them; may be NULL
  * @preamble: text may precede the first request
- * @blanks: index of a name that may have blanks in it, for join(); 0: none
+ * @blanks: index of a name that may have blanks in it, for join_fields(); 0: none
  * @heading: a first line without a number for the offset names the columns
  * @since_ns: least time, by which a format without words is recognized
  * @columns: the columns
@@ -115,7 +115,7 @@ struct fields {
  * Cut a line into fields; those that do not fit are ignored, as all extra ones.
  * Return: false if quotes are invalid.
  */
-static bool cut(char *line, char separator, struct fields *fields)
+static bool cut_fields(char *line, char separator, struct fields *fields)
 {
 	char *rest = line;
 
@@ -146,7 +146,7 @@ static bool is_number(const char *field)
  * Join the fields of a name that has blanks in it: the field @at, which an
  * address, a length and a direction follow.
  */
-static void join(struct fields *fields, uint32_t at)
+static void join_fields(struct fields *fields, uint32_t at)
 {
 	char **field = fields->field;
 	uint32_t i, op, extra;
@@ -249,12 +249,12 @@ static enum row read_row(const struct layout *layout, char *line,
 	reading->nr = 0;
 	reading->column = COLUMN_IGNORED;
 	reading->field = "";
-	if (!cut(line, layout->separator, &fields)) {
+	if (!cut_fields(line, layout->separator, &fields)) {
 		reading->reason = "quotes must be closed and followed by a comma";
 		return ROW_INVALID;
 	}
 	if (layout->blanks)
-		join(&fields, layout->blanks);
+		join_fields(&fields, layout->blanks);
 	reading->nr = fields.nr;
 	if (fields.nr < columns->nr)
 		return ROW_SHORT;
@@ -299,7 +299,7 @@ static bool is_before(const struct layout *layout, const char *line)
 }
 
 /* Check whether the first line of a file that tells is one of this format. */
-static bool recognize(const struct layout *layout, const char *head)
+static bool recognize_layout(const struct layout *layout, const char *head)
 {
 	CLEANUP_FREE struct reading *reading =
 		memory_or_exit(malloc(sizeof(*reading)));
@@ -361,7 +361,7 @@ static uint32_t nr_fields(const char *line, char separator)
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(line));
 	struct fields fields;
 
-	return cut(copy, separator, &fields) ? fields.nr : 0;
+	return cut_fields(copy, separator, &fields) ? fields.nr : 0;
 }
 
 /*
@@ -649,7 +649,7 @@ const struct trace_format trace_columns_format = {
 	static bool format##_recognize(const char *head, size_t length)	\
 	{								\
 		(void)length;						\
-		return recognize(&(format), head);			\
+		return recognize_layout(&(format), head);			\
 	}								\
 									\
 	static int format##_open(struct trace *trace)			\

@@ -95,7 +95,7 @@ static bool is_earlier(const struct trace_sorter *sorter, uint16_t one,
 }
 
 /* Allocate more entries, none of which has a request; all others have one. */
-static void grow(struct trace_sorter *sorter)
+static void grow_sorter(struct trace_sorter *sorter)
 {
 	uint32_t room = sorter->room ? 2 * sorter->room : FIRST_ROOM, i;
 
@@ -106,13 +106,13 @@ static void grow(struct trace_sorter *sorter)
 	sorter->room = room;
 }
 
-static uint16_t *queued(struct trace_sorter *sorter, uint32_t i)
+static uint16_t *entry_at(struct trace_sorter *sorter, uint32_t i)
 {
 	return &sorter->queue[(sorter->first + i) % TRACE_SORTER_ROOM];
 }
 
 /* Put an entry into the heap. */
-static void push(struct trace_sorter *sorter, uint16_t entry)
+static void push_entry(struct trace_sorter *sorter, uint16_t entry)
 {
 	uint32_t i = sorter->nr_heap++;
 
@@ -124,7 +124,7 @@ static void push(struct trace_sorter *sorter, uint16_t entry)
 }
 
 /* Take the earliest entry out of the heap. */
-static uint16_t pop(struct trace_sorter *sorter)
+static uint16_t pop_entry(struct trace_sorter *sorter)
 {
 	uint16_t entry = sorter->heap[0];
 	uint16_t last = sorter->heap[--sorter->nr_heap];
@@ -151,7 +151,7 @@ void trace_sorter_add(struct trace_sorter *sorter,
 	uint16_t entry;
 
 	if (sorter->nr == sorter->room)
-		grow(sorter);
+		grow_sorter(sorter);
 	entry = sorter->spare[sorter->room - ++sorter->nr];
 	sorter->entries[entry] = (struct entry) {
 		.request = *request,
@@ -159,11 +159,11 @@ void trace_sorter_add(struct trace_sorter *sorter,
 		.arrival = sorter->arrivals++,
 	};
 	if (sorter->nr_queue &&
-	    is_earlier(sorter, entry, *queued(sorter, sorter->nr_queue - 1))) {
-		push(sorter, entry);
+	    is_earlier(sorter, entry, *entry_at(sorter, sorter->nr_queue - 1))) {
+		push_entry(sorter, entry);
 	} else {
 		sorter->nr_queue++;
-		*queued(sorter, sorter->nr_queue - 1) = entry;
+		*entry_at(sorter, sorter->nr_queue - 1) = entry;
 	}
 }
 
@@ -175,10 +175,10 @@ void trace_sorter_take(struct trace_sorter *sorter,
 
 	if (sorter->nr_heap &&
 	    (!sorter->nr_queue || is_earlier(sorter, sorter->heap[0],
-					     *queued(sorter, 0)))) {
-		entry = pop(sorter);
+					     *entry_at(sorter, 0)))) {
+		entry = pop_entry(sorter);
 	} else {
-		entry = *queued(sorter, 0);
+		entry = *entry_at(sorter, 0);
 		sorter->first = (sorter->first + 1) % TRACE_SORTER_ROOM;
 		sorter->nr_queue--;
 	}

@@ -88,7 +88,7 @@ static const struct trace_format *const formats[TRACE_NR_READABLE] = {
 };
 
 /* Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. */
-static enum trace_readable recognize(const char *head, size_t length)
+static enum trace_readable recognize_head(const char *head, size_t length)
 {
 	enum trace_readable i;
 
@@ -176,7 +176,7 @@ static int find_format(struct trace *trace, enum trace_readable *found)
 	/* the last line of a whole file needs no end */
 	if (length < (ssize_t)HEAD_BYTES && head[length - 1] != '\n')
 		memcpy(head + length, "\n", 2);
-	*found = recognize(head, (size_t)length);
+	*found = recognize_head(head, (size_t)length);
 	other = kind_of_other(head, (size_t)length,
 			      *found != TRACE_NR_READABLE);
 	if (!other)
@@ -217,7 +217,7 @@ static int set_format(struct trace *trace)
 }
 
 /* Begin a pass over the trace by the format's open() or rewind(). */
-static int begin(struct trace *trace, int (*by)(struct trace *trace))
+static int begin_pass(struct trace *trace, int (*by)(struct trace *trace))
 {
 	int failed;
 
@@ -277,7 +277,7 @@ int trace_open_as(struct trace **opened, const char *path,
 	if (!failed)
 		failed = set_format(trace);
 	if (!failed)
-		failed = begin(trace, trace->format->open);
+		failed = begin_pass(trace, trace->format->open);
 	if (failed) {
 		trace_close(trace);
 		return failed;
@@ -335,9 +335,9 @@ int trace_rewind(struct trace *trace)
 	if (trace->sorter)
 		trace_sorter_clear(trace->sorter);
 	if (trace->format->rewind)
-		return begin(trace, trace->format->rewind);
+		return begin_pass(trace, trace->format->rewind);
 	trace->format->close(trace);
-	return begin(trace, trace->format->open);
+	return begin_pass(trace, trace->format->open);
 }
 
 bool trace_has_way_back(const struct trace *trace)
@@ -570,7 +570,7 @@ static enum trace_next next_of_format(struct trace *trace,
 }
 
 /* Fill the sorter. Return: TRACE_GOT, also where the trace ends, or its fault. */
-static enum trace_next fill(struct trace *trace)
+static enum trace_next fill_sorter(struct trace *trace)
 {
 	struct trace_request request;
 	enum trace_next next;
@@ -596,7 +596,7 @@ static enum trace_next next_in_order(struct trace *trace,
 		trace->returned = trace->at;
 		return next;
 	}
-	next = fill(trace);
+	next = fill_sorter(trace);
 	if (next != TRACE_GOT)
 		return next;
 	if (trace_sorter_empty(trace->sorter))
@@ -646,7 +646,7 @@ static void tell_left_out(struct trace *trace)
 }
 
 /* End a trace. Return: TRACE_END; TRACE_BROKEN: its disk is missing; reported. */
-static enum trace_next end(struct trace *trace)
+static enum trace_next end_trace(struct trace *trace)
 {
 	if (!trace->choice.disk || trace->disk_found) {
 		tell_left_out(trace);
@@ -667,7 +667,7 @@ void trace_read_ahead(struct trace *trace)
 
 	if (!trace->sorter || trace_next_status(trace->broken))
 		return;
-	next = fill(trace);
+	next = fill_sorter(trace);
 	if (next != TRACE_GOT)
 		trace->broken = next;
 }
@@ -680,7 +680,7 @@ enum trace_next trace_next(struct trace *trace, struct trace_request *request)
 		return trace->broken;
 	next = next_in_order(trace, request);
 	if (next == TRACE_END && trace->broken != TRACE_END)
-		next = end(trace);
+		next = end_trace(trace);
 	trace->broken = next;
 	if (next != TRACE_GOT)
 		return next;

@@ -288,8 +288,8 @@ void trace_unpacker_free(struct trace_unpacker *unpacker)
 }
 
 /* Read compressed bytes once all are unpacked. */
-static enum trace_unpacked fill(struct trace_unpacker *unpacker, int fd,
-				const char *path)
+static enum trace_unpacked fill_input(struct trace_unpacker *unpacker, int fd,
+				      const char *path)
 {
 	ssize_t got;
 
@@ -309,8 +309,8 @@ static enum trace_unpacked fill(struct trace_unpacker *unpacker, int fd,
 	return TRACE_UNPACKED;
 }
 
-static enum trace_unpacked refuse(const struct trace_unpacker *unpacker,
-				  const char *path, const char *reason)
+static enum trace_unpacked refuse_data(const struct trace_unpacker *unpacker,
+				       const char *path, const char *reason)
 {
 	message_error("%s: byte %" PRIu64 " of the %s data: %s", path,
 		      unpacker->taken, unpacker->method->name, reason);
@@ -326,7 +326,7 @@ enum trace_unpacked trace_unpack(struct trace_unpacker *unpacker, int fd,
 	size_t start;
 
 	for (*got = 0; !*got;) {
-		filled = fill(unpacker, fd, path);
+		filled = fill_input(unpacker, fd, path);
 		if (filled != TRACE_UNPACKED)
 			return filled;
 		if (unpacker->ended && unpacker->whole)
@@ -334,16 +334,16 @@ enum trace_unpacked trace_unpack(struct trace_unpacker *unpacker, int fd,
 		start = unpacker->start;
 		reason = unpacker->method->some(unpacker, bytes, room, got);
 		if (reason)
-			return refuse(unpacker, path, reason);
+			return refuse_data(unpacker, path, reason);
 		unpacker->taken += unpacker->start - start;
 		unpacker->made += *got;
 		if (unpacker->made > TRACE_UNPACK_FREE &&
 		    unpacker->made / TRACE_UNPACK_FACTOR > unpacker->taken)
-			return refuse(unpacker, path, "unpacks to over 1032 times its length, which no trace does");
+			return refuse_data(unpacker, path, "unpacks to over 1032 times its length, which no trace does");
 		if (unpacker->ended && !*got)
 			break;
 	}
 	if (!*got && !unpacker->whole)
-		return refuse(unpacker, path, "the file is truncated");
+		return refuse_data(unpacker, path, "the file is truncated");
 	return TRACE_UNPACKED;
 }

@@ -54,7 +54,7 @@ lost_texts[TRACE_NR_LOST] = {
 				  "recording" },
 };
 
-static int fail(const struct trace_writer *writer)
+static int report_failure(const struct trace_writer *writer)
 {
 	message_error("%s: cannot be written: %s", writer->path,
 		      strerror(errno));
@@ -87,7 +87,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 		  O_CLOEXEC, 0666);
 	writer->stream = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!writer->stream) {
-		fail(writer);
+		report_failure(writer);
 		if (fd >= 0)
 			close(fd);
 		trace_writer_abandon(writer);
@@ -101,7 +101,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 	return ALIGNCTL_FINE;
 }
 
-static void release(struct trace_writer *writer)
+static void release_writer(struct trace_writer *writer)
 {
 	if (writer->state && writer->format->release)
 		writer->format->release(writer);
@@ -123,7 +123,7 @@ void trace_writer_abandon(struct trace_writer *writer)
 		fclose(writer->stream);
 		unlink(writer->draft);
 	}
-	release(writer);
+	release_writer(writer);
 }
 
 void trace_writer_source(struct trace_writer *writer,
@@ -174,7 +174,7 @@ int trace_writer_checkpoint(struct trace_writer *writer)
 		writer->format->checkpoint(writer);
 	else
 		fflush(writer->stream);
-	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
+	return ferror(writer->stream) ? report_failure(writer) : ALIGNCTL_FINE;
 }
 
 int trace_writer_add(struct trace_writer *writer,
@@ -199,7 +199,7 @@ int trace_writer_add(struct trace_writer *writer,
 	if (writer->end < request->offset + request->bytes)
 		writer->end = request->offset + request->bytes;
 	flush_lines(writer);
-	return ferror(writer->stream) ? fail(writer) : ALIGNCTL_FINE;
+	return ferror(writer->stream) ? report_failure(writer) : ALIGNCTL_FINE;
 }
 
 uint64_t trace_writer_not_expressed(const struct trace_writer *writer,
@@ -238,12 +238,12 @@ static void warn_lost(const struct trace_writer *writer)
 }
 
 /* Make the file of the complete draft. Return: as trace_writer_begin(). */
-static int finish(struct trace_writer *writer)
+static int finish_file(struct trace_writer *writer)
 {
 	int result;
 
 	if (!writer->format->finish)
-		return rename(writer->draft, writer->path) ? fail(writer) :
+		return rename(writer->draft, writer->path) ? report_failure(writer) :
 							     ALIGNCTL_FINE;
 	result = writer->format->finish(writer);
 	unlink(writer->draft);
@@ -259,11 +259,11 @@ int trace_writer_end(struct trace_writer *writer)
 	if (writer->format->end)
 		writer->format->end(writer);
 	written = !fflush(stream) && !ferror(stream) && !fsync(fileno(stream));
-	result = fclose(stream) || !written ? fail(writer) : finish(writer);
+	result = fclose(stream) || !written ? report_failure(writer) : finish_file(writer);
 	if (result)
 		unlink(writer->draft);
 	else
 		warn_lost(writer);
-	release(writer);
+	release_writer(writer);
 	return result;
 }

@@ -19,7 +19,7 @@
 #define SCSI_SPC_2	5
 
 /* Return an attribute, which is there and no negative number, or unknown. */
-static struct maybe attribute(const char *dir, const char *file)
+static struct maybe read_attribute(const char *dir, const char *file)
 {
 	int64_t found;
 
@@ -112,7 +112,7 @@ static void ask_scsi(struct unit *unit, const char *disk, dev_t devno)
 
 	if (strstr(disk, "/usb"))
 		why = message_format("not asked, as some USB bridges hang then");
-	else if (!maybe_above(attribute(disk, "device/scsi_level"),
+	else if (!maybe_above(read_attribute(disk, "device/scsi_level"),
 			      SCSI_SPC_2))
 		why = message_format("not asked, as the disk is older than the command");
 	else
@@ -135,8 +135,8 @@ static void ask_kernel(struct unit *unit, const char *disk,
 		       const char *subsystem)
 {
 	bool nvme = !strncmp(subsystem, "nvme", strlen("nvme"));
-	struct maybe io_min = attribute(disk, "queue/minimum_io_size");
-	bool larger = maybe_is(attribute(disk, "queue/rotational"), 0) &&
+	struct maybe io_min = read_attribute(disk, "queue/minimum_io_size");
+	bool larger = maybe_is(read_attribute(disk, "queue/rotational"), 0) &&
 		decode_is_block(io_min) &&
 		maybe_above(io_min, maybe_or(unit->physical, INT64_MAX));
 	struct unit_claim *physical, *least;
@@ -198,8 +198,8 @@ static void ask_probed(struct unit *unit, const char *disk)
 }
 
 /* Add the rotation that a source states, if it states one. */
-static void rotates(struct unit *unit, enum unit_source source,
-		    const char *figure, struct maybe rpm)
+static void add_rotation(struct unit *unit, enum unit_source source,
+			 const char *figure, struct maybe rpm)
 {
 	if (maybe_known(rpm))
 		unit->rotation[unit->nr_rotations++] = (struct unit_rotation) {
@@ -237,13 +237,13 @@ static void ask_probed_rotation(struct unit *unit, const char *disk)
 static void ask_rotation(struct unit *unit, const char *disk,
 			 struct maybe ata_rpm)
 {
-	struct maybe kernel = attribute(disk, "queue/rotational");
+	struct maybe kernel = read_attribute(disk, "queue/rotational");
 
 	ask_probed_rotation(unit, disk);
-	rotates(unit, UNIT_DRIVE, "IDENTIFY word 217", ata_rpm);
-	rotates(unit, UNIT_DRIVE, "VPD page B1h", scsi_rpm(disk));
+	add_rotation(unit, UNIT_DRIVE, "IDENTIFY word 217", ata_rpm);
+	add_rotation(unit, UNIT_DRIVE, "VPD page B1h", scsi_rpm(disk));
 	if (maybe_is(kernel, 0))
-		rotates(unit, UNIT_KERNEL, "rotational", kernel);
+		add_rotation(unit, UNIT_KERNEL, "rotational", kernel);
 }
 
 /* Return the text of an attribute, for free(), or NULL if it has none. */
@@ -266,8 +266,8 @@ void unit_ask(struct unit *unit, const struct sysfs_device *sys)
 
 	sysfs_devno(disk, "dev", &devno);
 	memset(unit, 0, sizeof(*unit));
-	unit->logical = attribute(disk, "queue/logical_block_size");
-	unit->physical = attribute(disk, "queue/physical_block_size");
+	unit->logical = read_attribute(disk, "queue/logical_block_size");
+	unit->physical = read_attribute(disk, "queue/physical_block_size");
 	unit->disk = probed_disk_name(disk);
 	unit->serial = probed_disk_serial(disk);
 	if (!unit->serial)

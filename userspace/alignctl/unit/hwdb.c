@@ -15,7 +15,7 @@
 #define RATED_MAX	1000000U
 
 /* Return a name as a part of a key, for free(). */
-static char *part(const char *name)
+static char *format_key_part(const char *name)
 {
 	char *text = message_format("%s", name ? name : ""), *at;
 
@@ -27,9 +27,9 @@ static char *part(const char *name)
 
 char *hwdb_key(const char *model, const char *firmware, const char *disk)
 {
-	CLEANUP_FREE char *of_model = part(model);
-	CLEANUP_FREE char *of_firmware = part(firmware);
-	CLEANUP_FREE char *of_disk = part(disk);
+	CLEANUP_FREE char *of_model = format_key_part(model);
+	CLEANUP_FREE char *of_firmware = format_key_part(firmware);
+	CLEANUP_FREE char *of_disk = format_key_part(disk);
 
 	return message_format("alignctl-unit:model:%s:firmware:%s:disk:%s:",
 			      of_model, of_firmware, of_disk);
@@ -67,8 +67,8 @@ char *hwdb_rated_value(const char *name, const char *value,
 }
 
 /* Take one property. */
-static void take(struct hwdb_answer *answer, const char *name,
-		 const char *value)
+static void take_property(struct hwdb_answer *answer, const char *name,
+			  const char *value)
 {
 	const struct {
 		const char *name;
@@ -109,8 +109,8 @@ void hwdb_ask(const char *key, struct hwdb_answer *answer)
 	for (entry = hwdb ? udev_hwdb_get_properties_list_entry(hwdb, key, 0) :
 			    NULL;
 	     entry; entry = udev_list_entry_get_next(entry))
-		take(answer, udev_list_entry_get_name(entry),
-		     udev_list_entry_get_value(entry));
+		take_property(answer, udev_list_entry_get_name(entry),
+			      udev_list_entry_get_value(entry));
 	udev_hwdb_unref(hwdb);
 	udev_unref(udev);
 }

@@ -31,7 +31,7 @@ struct unit_claim *unit_claim(struct unit *unit, enum unit_source source,
 }
 
 /* Insert each claim behind those of its source and of earlier ones. */
-static void sort(struct unit *unit)
+static void sort_claims(struct unit *unit)
 {
 	size_t i, k;
 
@@ -48,7 +48,7 @@ void unit_judge(struct unit *unit)
 {
 	size_t i = 0;
 
-	sort(unit);
+	sort_claims(unit);
 	while (i < unit->nr && !unit->claim[i].states)
 		i++;
 	unit->taken = i;

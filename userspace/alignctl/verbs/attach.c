@@ -86,7 +86,7 @@ static const char *take_other(enum row row, const char *argument,
 	return NULL;
 }
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct attach_arguments *arguments = context;
 	const char *refusal;
@@ -237,7 +237,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct attach_arguments arguments = { 0 };
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	result = options_parse(verb, argc, argv, take_option, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	result = check_together(&arguments, first < argc);

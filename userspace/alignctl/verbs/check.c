@@ -85,7 +85,7 @@ static int take_block(const char *name, const char *argument, uint32_t most,
 	return 0;
 }
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct check_options *options = context;
 	struct collect_options *collect = &options->collect;
@@ -136,7 +136,7 @@ static int take(size_t row, const char *argument, void *context)
 }
 
 /* Find what an operand is: a block device, whose number is set, or an image. */
-static int find(const char *path, dev_t *devno, bool *image)
+static int find_operand(const char *path, dev_t *devno, bool *image)
 {
 	struct stat found;
 
@@ -156,8 +156,8 @@ static int find(const char *path, dev_t *devno, bool *image)
 }
 
 /* Collect what the operands are about, or without any the whole machine. */
-static int collect(struct stack *stack, char **operands, size_t nr,
-		   const struct collect_options *options)
+static int collect_operands(struct stack *stack, char **operands, size_t nr,
+			    const struct collect_options *options)
 {
 	CLEANUP_FREE dev_t *wanted = memory_or_exit(calloc(nr + 1,
 							   sizeof(*wanted)));
@@ -168,7 +168,7 @@ static int collect(struct stack *stack, char **operands, size_t nr,
 	bool image;
 
 	for (i = 0; i < nr && !result; i++) {
-		result = find(operands[i], &wanted[nr_wanted], &image);
+		result = find_operand(operands[i], &wanted[nr_wanted], &image);
 		if (image)
 			images[nr_images++] = operands[i];
 		else
@@ -228,8 +228,8 @@ static int write_metrics(const struct stack *stack,
 }
 
 /* Print the judgement. Return: enum alignctl_exit. */
-static int report(const struct stack *stack, const struct judgement *judgement,
-		  const struct check_options *options)
+static int report_findings(const struct stack *stack, const struct judgement *judgement,
+			   const struct check_options *options)
 {
 	if (options->metrics)
 		return write_metrics(stack, judgement, options);
@@ -247,7 +247,7 @@ static size_t find_layer(const struct stack *stack, const char *operand)
 	bool image;
 	size_t i;
 
-	find(operand, &devno, &image);
+	find_operand(operand, &devno, &image);
 	for (i = 0; i < stack->nr; i++) {
 		const struct stack_layer *layer = &stack->layer[i];
 
@@ -304,7 +304,7 @@ static int report_layouts(const struct stack *stack,
 }
 
 /* Take a request of a recording into account in the search for the cause. */
-static void see(const struct trace_request *request, void *context)
+static void note_request(const struct trace_request *request, void *context)
 {
 	cause_add(context, request);
 }
@@ -347,7 +347,7 @@ static int search_recording(struct cause_search *search,
 		advice->text = message_format("not known: %s", wrong);
 		return trace_next_status(next);
 	}
-	result = forecast_modes(forecast, source, &g, see, search);
+	result = forecast_modes(forecast, source, &g, note_request, search);
 	if (result)
 		return result;
 	*advice = (struct finding_advice) {
@@ -438,7 +438,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct stack stack = { 0 };
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (check_together(&options))
@@ -458,11 +458,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = choice_options_check(&options.choice);
 	if (result)
 		return result;
-	result = collect(&stack, argv + first, (size_t)(argc - first),
-			 &options.collect);
+	result = collect_operands(&stack, argv + first, (size_t)(argc - first),
+				  &options.collect);
 	if (!result) {
 		note_claims(&stack);
-		judge(&stack, &judgement);
+		judge_stack(&stack, &judgement);
 		if (options.recording)
 			result = judge_recording(&stack, &judgement,
 						 argv[first], &options);
@@ -472,7 +472,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 						(size_t)(argc - first),
 						options.json);
 		else if (!result)
-			result = report(&stack, &judgement, &options);
+			result = report_findings(&stack, &judgement, &options);
 		judgement_free(&judgement);
 	}
 	stack_free(&stack);

@@ -80,8 +80,8 @@ static int check_force(const struct compare *compare, const struct device *on,
 	return ALIGNCTL_FINE;
 }
 
-static int become(const struct compare *compare, const struct device *on,
-		  const struct device *vs, int argc, char **argv)
+static int become_verify(const struct compare *compare, const struct device *on,
+			 const struct device *vs, int argc, char **argv)
 {
 	static char phased[] = "--in-phases";
 	CLEANUP_FREE char *span_option = NULL;
@@ -114,7 +114,7 @@ int compare_devices(const struct compare *compare, int argc, char **argv)
 		return result;
 	result = device_open(&vs, compare->vs);
 	if (!result) {
-		result = become(compare, &on, &vs, argc, argv);
+		result = become_verify(compare, &on, &vs, argc, argv);
 		device_close(&vs);
 	}
 	device_close(&on);

@@ -44,7 +44,7 @@ static bool in_list(const struct asker *asker, const char *name)
 }
 
 /* Print a name if the word to complete is its beginning. */
-static void offer(const char *name, void *context)
+static void offer_word(const char *name, void *context)
 {
 	const struct asker *asker = context;
 	const char *begun = asker->word + asker->list;
@@ -74,7 +74,7 @@ static void offer_block_device(const char *name, void *context)
 	/* sysfs writes '!' for '/' in a device's name */
 	while (!mapped && (mark = strchr(path, '!')))
 		*mark = '/';
-	offer(path, context);
+	offer_word(path, context);
 }
 
 static void offer_block_devices(struct asker *asker)
@@ -98,7 +98,7 @@ static void offer_align_devices(struct asker *asker)
 	if (dm_align_list(&devices, &nr))
 		return;
 	for (i = 0; i < nr; i++)
-		offer(devices[i].name, asker);
+		offer_word(devices[i].name, asker);
 	dm_align_list_free(devices, nr);
 }
 
@@ -110,7 +110,7 @@ static void offer_lines(struct asker *asker)
 	if (aligntab_read(&tab, true))
 		return;
 	for (i = 0; i < tab.nr; i++)
-		offer(tab.line[i].name, asker);
+		offer_word(tab.line[i].name, asker);
 	aligntab_free(&tab);
 }
 
@@ -120,7 +120,7 @@ static void offer_workloads(struct asker *asker)
 	size_t i;
 
 	for (i = 0; (w = workload_at(i)); i++)
-		offer(w->name, asker);
+		offer_word(w->name, asker);
 }
 
 static void offer_methods(struct asker *asker)
@@ -129,7 +129,7 @@ static void offer_methods(struct asker *asker)
 	size_t i;
 
 	for (i = 0; (m = method_at(i)); i++)
-		offer(m->name, asker);
+		offer_word(m->name, asker);
 }
 
 static void offer_sources(struct asker *asker)
@@ -216,7 +216,7 @@ static void offer_alternatives(struct asker *asker, const char *words)
 
 	while (strchr(words, '|') && (word = strsep(&rest, "|")))
 		if (islower((unsigned char)*word))
-			offer(word, asker);
+			offer_word(word, asker);
 }
 
 static void offer_argument(struct asker *asker, const struct option_row *row)
@@ -229,7 +229,7 @@ static void offer_argument(struct asker *asker, const struct option_row *row)
 		asker->list = (size_t)(comma + 1 - asker->word);
 	offer_alternatives(asker, row->argument);
 	options_values(asker->verb, (size_t)(row - asker->verb->options),
-		       offer, asker);
+		       offer_word, asker);
 }
 
 static void offer_options(struct asker *asker)
@@ -240,10 +240,10 @@ static void offer_options(struct asker *asker)
 		CLEANUP_FREE char *option = message_format("--%s", row->name);
 
 		if (row->help)
-			offer(option, asker);
+			offer_word(option, asker);
 	}
-	offer("--help", asker);
-	offer("--version", asker);
+	offer_word("--help", asker);
+	offer_word("--version", asker);
 }
 
 /* Find the option with an argument that a word names; NULL: it names none. */
@@ -312,15 +312,15 @@ int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)
 
 	for (i = 0; i < nr; i++) {
 		if (argc <= 1) {
-			offer(verbs[i]->name, &asker);
+			offer_word(verbs[i]->name, &asker);
 		} else if (!strcmp(argv[0], verbs[i]->name)) {
 			asker.verb = verbs[i];
 			offer_behind(&asker, argc - 2, argv + 1);
 		}
 	}
 	if (argc <= 1) {
-		offer("--help", &asker);
-		offer("--version", &asker);
+		offer_word("--help", &asker);
+		offer_word("--version", &asker);
 	}
 	return ALIGNCTL_FINE;
 }

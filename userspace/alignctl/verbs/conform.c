@@ -113,7 +113,7 @@ static int take_number(const char *name, const char *argument, uint64_t most,
 	return options_refuse(name, argument, range);
 }
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct conform_options *options = context;
 
@@ -260,8 +260,8 @@ static int put_page(const struct conform_options *options,
 	       reports_run("conform", 3, argv, NULL);
 }
 
-static int examine(const struct conform_options *options,
-		   const struct device *device, struct rounds_options *rounds)
+static int examine_device(const struct conform_options *options,
+			  const struct device *device, struct rounds_options *rounds)
 {
 	struct conform_report report = {
 		.options = rounds, .physical = device->physical,
@@ -398,7 +398,7 @@ static int write_area(const struct conform_options *options,
 		return result;
 	rounds.memory = memory_alignment(rounds.fd, device->logical);
 	result = options->prepare ? conform_cut_prepare(cut, device, &rounds) :
-				    examine(options, device, &rounds);
+				    examine_device(options, device, &rounds);
 	close(rounds.fd);
 	return result;
 }
@@ -411,7 +411,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct device device;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	result = check_cut(&options);

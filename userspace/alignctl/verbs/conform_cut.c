@@ -122,9 +122,9 @@ static int check_device(const struct conform_cut *cut,
  * Compare the device with STATE, if that knows enough. Return: enum alignctl_exit,
  * reported.
  */
-static int compare(const struct conform_cut *cut, const struct device *device,
-		   const struct cut_state *state, int fd,
-		   struct cut_verdict *verdict)
+static int compare_area(const struct conform_cut *cut, const struct device *device,
+			const struct cut_state *state, int fd,
+			struct cut_verdict *verdict)
 {
 	int status;
 
@@ -142,8 +142,8 @@ static int compare(const struct conform_cut *cut, const struct device *device,
 }
 
 /* Judge, restore and report. Return: enum alignctl_exit, reported. */
-static int judge(const struct conform_cut *cut, const struct device *device,
-		 const struct cut_state *state, int fd)
+static int judge_area(const struct conform_cut *cut, const struct device *device,
+		      const struct cut_state *state, int fd)
 {
 	const struct cut_area *area = &state->header.area;
 	struct cut_verdict *verdict = memory_or_exit(calloc(1,
@@ -155,7 +155,7 @@ static int judge(const struct conform_cut *cut, const struct device *device,
 	int status, restored = ALIGNCTL_FINE;
 
 	interrupt_catch();
-	status = compare(cut, device, state, fd, verdict);
+	status = compare_area(cut, device, state, fd, verdict);
 	if (cut->save && !interrupt_seen())
 		restored = saved_restore(fd, device->path, area->start,
 					 area->bytes, cut->save);
@@ -193,7 +193,7 @@ int conform_cut_after(const struct conform_cut *cut,
 					(cut->save ? O_RDWR : O_RDONLY),
 					!overwrite.force, "", &fd);
 	if (!result)
-		result = judge(cut, device, &state, fd);
+		result = judge_area(cut, device, &state, fd);
 	cut_state_free(&state);
 	return result;
 }

@@ -33,7 +33,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct convert_arguments *arguments = context;
 	struct trace_conversion *conversion = &arguments->conversion;
@@ -154,7 +154,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct trace_converted done = { 0 };
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	result = options_parse(verb, argc, argv, take_option, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	conversion->source = argv[first];

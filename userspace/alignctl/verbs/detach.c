@@ -32,7 +32,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	bool *given = context;
 
@@ -67,7 +67,7 @@ static bool users_known(const struct dm_align *device, bool print)
  * but does not fail if that fails. Return: enum alignctl_exit; errors have been
  * reported.
  */
-static int empty(const struct dm_align *device, bool force)
+static int empty_device(const struct dm_align *device, bool force)
 {
 	if (!device->target[0].status.held_blocks ||
 	    !dm_align_message_all(device, "flush"))
@@ -122,7 +122,7 @@ static int put_back(const struct dm_align *device, bool force)
 			      device->name);
 		result = ALIGNCTL_IO;
 	} else {
-		result = empty(device, force);
+		result = empty_device(device, force);
 	}
 	if (!result)
 		result = online_replace(&online, &next, force);
@@ -149,7 +149,7 @@ static int remove_device(const struct dm_align *device, bool force)
 			      device->name, device->open_count);
 		return ALIGNCTL_BUSY;
 	}
-	result = empty(device, force);
+	result = empty_device(device, force);
 	if (!result)
 		result = dm_align_remove(device);
 	if (result)
@@ -192,7 +192,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	dev_t below;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, given, &first);
+	result = options_parse(verb, argc, argv, take_option, given, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	/* a line may be left of a device that could not be attached */

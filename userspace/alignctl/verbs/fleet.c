@@ -33,7 +33,7 @@ struct fleet_options {
 	bool json;
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct fleet_options *options = context;
 	size_t chosen;
@@ -64,7 +64,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct reader reader;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (options.json && options.by) {

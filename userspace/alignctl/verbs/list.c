@@ -19,7 +19,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	(void)row;
 	(void)argument;
@@ -109,7 +109,7 @@ static bool may_not_hold(const struct dm_align_target *target)
 	       maybe_get(target->holding, &holding) && !holding;
 }
 
-static const char *state(const struct dm_align *device)
+static const char *state_word(const struct dm_align *device)
 {
 	if (dm_align_gone(device))
 		return "gone";
@@ -211,7 +211,7 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_DEGRADED:
 		return table_number(device->target[0].status.degraded);
 	case LIST_STATE:
-		return table_text(state(device));
+		return table_text(state_word(device));
 	}
 	return table_absent();
 }
@@ -270,7 +270,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	int first, result;
 	size_t nr;
 
-	result = options_parse(verb, argc, argv, take, &json, &first);
+	result = options_parse(verb, argc, argv, take_option, &json, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	result = dm_align_list(&devices, &nr);

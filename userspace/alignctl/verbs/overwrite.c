@@ -15,7 +15,7 @@
  * Let a person at a terminal confirm by typing the device's name. What runs
  * without one, a script, has --force.
  */
-static bool confirmed(const struct device *device)
+static bool ask_person(const struct device *device)
 {
 	CLEANUP_FREE char *line = NULL;
 	size_t size = 0;
@@ -54,7 +54,7 @@ int overwrite_guard(struct overwrite *overwrite)
 		result = guard_file_data(&report, device, overwrite->end);
 	guard_print(&report, device);
 	if (report.nr && !overwrite->force && overwrite->ask &&
-	    confirmed(device)) {
+	    ask_person(device)) {
 		overwrite->force = device->path;
 		because = "as confirmed at the terminal";
 	}

@@ -62,7 +62,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct options *options = context;
 
@@ -390,7 +390,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct device device;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (!workload_find(argv[first]) && method_find(argv[first])) {

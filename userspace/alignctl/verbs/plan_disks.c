@@ -17,7 +17,7 @@ bool plan_disks_asked(const struct plan_disks *options)
 	return options->each || options->partial;
 }
 
-static uint64_t memory(const struct plan_disks *options)
+static uint64_t memory_limit(const struct plan_disks *options)
 {
 	return options->memory ? options->memory : TALLIES_MEMORY;
 }
@@ -43,7 +43,7 @@ static int put_page(const struct plan_disks *options,
 }
 
 /* Write or print tallies. Return: enum alignctl_exit; reported. */
-static int end(const struct plan_disks *options, struct tallies *tallies, bool json)
+static int write_tallies(const struct plan_disks *options, struct tallies *tallies, bool json)
 {
 	uint32_t twice = tallies_sort(tallies);
 	int result = tallies_check(tallies), page = ALIGNCTL_FINE;
@@ -79,11 +79,11 @@ int plan_disks_trace(const struct plan_disks *options, struct source *source,
 
 	if (result)
 		return result;
-	tallies_begin(&tallies, g, shift, touches_only, memory(options));
+	tallies_begin(&tallies, g, shift, touches_only, memory_limit(options));
 	result = each_disk_read(&tallies, source, options->jobs ?
 				options->jobs : lanes_processors());
 	if (!result)
-		result = end(options, &tallies, json);
+		result = write_tallies(options, &tallies, json);
 	tallies_free(&tallies);
 	return result;
 }
@@ -91,13 +91,13 @@ int plan_disks_trace(const struct plan_disks *options, struct source *source,
 int plan_disks_merge(const struct plan_disks *options, char *const *paths,
 		     int nr, bool json)
 {
-	struct tallies tallies = { .most_bytes = memory(options) };
+	struct tallies tallies = { .most_bytes = memory_limit(options) };
 	int result = put_page(options, NULL), i;
 
 	for (i = 0; !result && i < nr; i++)
 		result = part_read(&tallies, paths[i]);
 	if (!result)
-		result = end(options, &tallies, json);
+		result = write_tallies(options, &tallies, json);
 	tallies_free(&tallies);
 	return result;
 }

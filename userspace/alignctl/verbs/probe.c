@@ -58,7 +58,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct probe_options *options = context;
 
@@ -221,7 +221,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct device device;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	method = method_find(argv[first]);

@@ -45,7 +45,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct record_arguments *arguments = context;
 	struct record_options *options = &arguments->options;
@@ -290,7 +290,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = check_former_limit(argc, argv);
 	if (result)
 		return result;
-	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	result = options_parse(verb, argc, argv, take_option, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (command && !*command) {

@@ -63,7 +63,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct verb_options *options = context;
 	size_t i;
@@ -136,8 +136,8 @@ static void list_workloads(void)
  * Refuse a device that is in use or holds data. What was prepared holds none, and
  * do_phases() sees if it still is. Return: enum alignctl_exit, reported.
  */
-static int guard(struct verb_options *options, const struct device *device,
-		 uint64_t end)
+static int guard_device(struct verb_options *options, const struct device *device,
+			uint64_t end)
 {
 	struct overwrite overwrite = {
 		.device = device, .verb = "replay", .named_by = "--on is",
@@ -434,7 +434,7 @@ static uint64_t end_of_writes(const struct replay *replay)
 }
 
 /* Do the source on the device, once both are open. */
-static int go(struct replay *replay, struct verb_options *options)
+static int run_replay(struct replay *replay, struct verb_options *options)
 {
 	struct plan *plan = &replay->source.plan;
 	bool dry_run = replay->options->dry_run;
@@ -455,7 +455,7 @@ static int go(struct replay *replay, struct verb_options *options)
 	if (!result && dry_run)
 		replay_report(replay);
 	if (!result && !options->reads_only)
-		result = guard(options, replay->device, end_of_writes(replay));
+		result = guard_device(options, replay->device, end_of_writes(replay));
 	if (result || dry_run)
 		return result;
 	if (options->phase != PHASE_CHECK)
@@ -488,7 +488,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (refuse_vs(argc, argv))
 		return ALIGNCTL_USAGE;
 	run_options_init(&options.run);
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (options.check && first == argc && options.not_for_check) {
@@ -531,7 +531,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = plan_options_geometry(&options.run.plan, &device,
 				       &replay.geometry, &replay.offset_known);
 	if (!result)
-		result = go(&replay, &options);
+		result = run_replay(&replay, &options);
 	if (replay.fd != replay.direct_fd)
 		cleanup_close(&replay.fd);
 	cleanup_close(&replay.direct_fd);

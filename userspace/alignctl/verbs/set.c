@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct set_options *options = context;
 	const char *refusal = NULL;
@@ -121,8 +121,8 @@ static int change_mode(const struct dm_align *device, const char *mode,
  * Make all changes. Failed blocks are dropped first: while there are any, no
  * flush succeeds, and no mode that does not hold can be entered.
  */
-static int change(const struct dm_align *device,
-		  const struct set_options *options)
+static int apply_changes(const struct dm_align *device,
+			 const struct set_options *options)
 {
 	int result = ALIGNCTL_FINE;
 
@@ -151,7 +151,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	struct dm_align device;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (!options.mode && !options.hold_ms && !options.max_blocks &&
@@ -163,7 +163,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = dm_align_find(&device, argv[first]);
 	if (result)
 		return result;
-	result = change(&device, &options);
+	result = apply_changes(&device, &options);
 	if (result == ALIGNCTL_IO && dm_align_degraded(&device))
 		mode_report_degraded(device.name, dm_align_degraded(&device));
 	dm_align_free(&device);

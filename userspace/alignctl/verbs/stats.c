@@ -74,7 +74,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct stats_options *options = context;
 	size_t chosen;
@@ -109,7 +109,7 @@ static int take(size_t row, const char *argument, void *context)
 }
 
 /* Check that the options go together. Return: 0, or -1 after reporting. */
-static int check(const struct stats_options *options, size_t nr_names)
+static int check_options(const struct stats_options *options, size_t nr_names)
 {
 	if (options->drive && (options->before || options->metrics ||
 			       options->histograms))
@@ -144,8 +144,8 @@ static void list_counters(void)
 	ledger_report_counters();
 }
 
-static void print(const struct ledger_selection *selection,
-		  const struct stats_options *options)
+static void print_ledgers(const struct ledger_selection *selection,
+			  const struct stats_options *options)
 {
 	if (options->json)
 		ledger_report_json(selection->device, selection->nr,
@@ -177,8 +177,8 @@ static int write_metrics(struct ledger_selection *selection,
 }
 
 /* Compare two states. Return: enum alignctl_exit, reported. */
-static int compare(const struct stats_options *options,
-		   char *const *names, size_t nr_names)
+static int compare_ledgers(const struct stats_options *options,
+			   char *const *names, size_t nr_names)
 {
 	struct ledger_selection before, after = { 0 };
 	int result = ledger_file_read(&before, options->before), compared;
@@ -220,7 +220,7 @@ static void print_interval(const struct ledger_selection *selection,
 			(fit && printed->nr + selection->nr > fit);
 
 	if (options->json) {
-		print(selection, options);
+		print_ledgers(selection, options);
 		return;
 	}
 	if (headings)
@@ -229,7 +229,7 @@ static void print_interval(const struct ledger_selection *selection,
 	printed->devices = selection->nr;
 	ledger_interval_text(selection->device, selection->nr, headings);
 	if (options->histograms)
-		print(selection, options);
+		print_ledgers(selection, options);
 }
 
 /*
@@ -261,8 +261,8 @@ static int ask_drives(struct drives *drives,
 }
 
 /* Report what happens in each interval, @count times or until Ctrl-C. */
-static int watch(struct ledger_selection *selection,
-		 const struct stats_options *options)
+static int watch_ledgers(struct ledger_selection *selection,
+			 const struct stats_options *options)
 {
 	struct rows_printed printed = { 0 };
 	struct drives drives, drives_now;
@@ -314,16 +314,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 	int first, result;
 	size_t nr;
 
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	nr = argc - first;
 	if ((options.interval &&
 	     intervals_take_count(argv + first, &nr, &options.count)) ||
-	    check(&options, nr))
+	    check_options(&options, nr))
 		return ALIGNCTL_USAGE;
 	if (options.before)
-		return compare(&options, argv + first, nr);
+		return compare_ledgers(&options, argv + first, nr);
 	if (options.drive && !options.interval)
 		return stats_drives(options.json, argv + first, nr);
 	result = ledger_select(&selection, argv + first, nr);
@@ -335,11 +335,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (!result && !selection.nr && !options.json)
 		message_error("no align devices; 'alignctl attach DEV' makes one");
 	if (!result && options.interval && selection.nr) {
-		result = watch(&selection, &options);
+		result = watch_ledgers(&selection, &options);
 	} else if (!result) {
 		result = ledger_select_read(&selection);
 		if (result < ALIGNCTL_USAGE)
-			print(&selection, &options);
+			print_ledgers(&selection, &options);
 	}
 	ledger_select_free(&selection);
 	interrupt_obey();

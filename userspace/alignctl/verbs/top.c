@@ -71,7 +71,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct top_arguments *arguments = context;
 	size_t chosen;
@@ -109,7 +109,7 @@ static int take(size_t row, const char *argument, void *context)
 }
 
 /* Refuse what has no writes to count. Return: enum alignctl_exit, reported. */
-static int check(const struct device *device, bool drive)
+static int check_device(const struct device *device, bool drive)
 {
 	if (!device->block) {
 		message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
@@ -119,9 +119,9 @@ static int check(const struct device *device, bool drive)
 	return drive ? programs_check_disk(device, "drive") : ALIGNCTL_FINE;
 }
 
-static void print(const struct top_arguments *arguments,
-		  const struct top_report *report,
-		  const struct top_interval *interval)
+static void print_interval(const struct top_arguments *arguments,
+			   const struct top_report *report,
+			   const struct top_interval *interval)
 {
 	struct top_report fitting = *report;
 	size_t lines = intervals_screen_rows();
@@ -177,8 +177,8 @@ static int check_lost(const struct top_interval *interval,
  * Print interval after interval. A signal ends the last one early, and what was
  * counted until then is printed. Return: enum alignctl_exit, reported.
  */
-static int watch(struct top *top, const struct top_arguments *arguments,
-		 const struct top_report *report)
+static int watch_device(struct top *top, const struct top_arguments *arguments,
+			const struct top_report *report)
 {
 	uint64_t next_ns = clock_ns(), done = 0;
 	struct top_interval interval;
@@ -193,7 +193,7 @@ static int watch(struct top *top, const struct top_arguments *arguments,
 		result = top_read(top, &interval);
 		if (result)
 			return result;
-		print(arguments, report, &interval);
+		print_interval(arguments, report, &interval);
 		result = check_lost(&interval, arguments);
 		if (result > worst)
 			worst = result;
@@ -217,7 +217,7 @@ static int top_device(const struct top_arguments *arguments,
 	struct top *top;
 	int result;
 
-	result = check(device, arguments->drive);
+	result = check_device(device, arguments->drive);
 	if (result)
 		return result;
 	names_open(&names);
@@ -229,7 +229,7 @@ static int top_device(const struct top_arguments *arguments,
 		report.names = &names;
 		report.direct = top_knows_direct(top);
 		top_report_notes(&report);
-		result = watch(top, arguments, &report);
+		result = watch_device(top, arguments, &report);
 		top_close(top);
 	}
 	names_close(&names);
@@ -320,7 +320,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	int first, result;
 	size_t nr;
 
-	result = options_parse(verb, argc, argv, take, &arguments, &first);
+	result = options_parse(verb, argc, argv, take_option, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	nr = argc - first;

@@ -76,7 +76,7 @@ static const struct option_row rows[] = {
 };
 
 /* Check whether an option of a run applies to the modes of one device, too. */
-static bool for_modes_too(size_t row)
+static bool allows_modes(size_t row)
 {
 	switch (row) {
 	case PLAN_ROW_COUNT:
@@ -92,7 +92,7 @@ static bool for_modes_too(size_t row)
 }
 
 /* Check whether an option applies to a device under its own load. */
-static bool for_live_too(size_t row)
+static bool allows_live(size_t row)
 {
 	switch (row) {
 	case PLAN_ROW_SEED:
@@ -140,16 +140,16 @@ static int take_modes(struct verify_options *options, const char *list)
 	return 0;
 }
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	struct verify_options *options = context;
 	const char *refusal = NULL;
 	uint64_t number;
 
-	if (!for_live_too(row))
+	if (!allows_live(row))
 		options->for_runs = rows[row].name;
 	if (row < RUN_NR_ROWS) {
-		if (!for_modes_too(row))
+		if (!allows_modes(row))
 			options->for_two = rows[row].name;
 		return run_options_take(&options->run, row, argument);
 	}
@@ -344,7 +344,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	int first, result;
 
 	run_options_init(&options.run);
-	result = options_parse(verb, argc, argv, take, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	if (options.live)

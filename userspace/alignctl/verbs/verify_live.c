@@ -48,7 +48,7 @@ static bool any_mode(const struct verify_live *arguments,
 }
 
 /* Say what the modes put at risk that the present one does not. */
-static void warn(const struct verify_live *arguments, const struct live *live)
+static void warn_of_modes(const struct verify_live *arguments, const struct live *live)
 {
 	if (any_mode(arguments, mode_rewrites) &&
 	    !mode_rewrites(live_mode(live)))
@@ -60,8 +60,8 @@ static void warn(const struct verify_live *arguments, const struct live *live)
 }
 
 /* Start the keeper and become the experiment; as verify_live(). */
-static int become(const struct verify_live *arguments, struct live *live,
-		  int argc, char **argv)
+static int become_verify(const struct verify_live *arguments, struct live *live,
+			 int argc, char **argv)
 {
 	CLEANUP_FREE char *keeper = NULL;
 	char *more[] = { NULL, NULL };
@@ -71,7 +71,7 @@ static int become(const struct verify_live *arguments, struct live *live,
 		result = live_lock(live);
 		if (result)
 			return result;
-		warn(arguments, live);
+		warn_of_modes(arguments, live);
 		socket = live_keep(live);
 		if (socket < 0)
 			return ALIGNCTL_IO;
@@ -99,7 +99,7 @@ int verify_live(const struct verify_live *arguments, int argc, char **argv)
 	    !mode_check_report(&live.start))
 		result = ALIGNCTL_USAGE;
 	if (!result)
-		result = become(arguments, &live, argc, argv);
+		result = become_verify(arguments, &live, argc, argv);
 	live_close(&live);
 	return result;
 }

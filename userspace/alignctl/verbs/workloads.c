@@ -22,7 +22,7 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-static int take(size_t row, const char *argument, void *context)
+static int take_option(size_t row, const char *argument, void *context)
 {
 	(void)row;
 	(void)argument;
@@ -100,7 +100,7 @@ static const struct table_column workloads_columns[] = {
 };
 
 /* 0 stands for what was not published. */
-static struct table_value published(double value)
+static struct table_value published_value(double value)
 {
 	return value > 0 ? table_real(value) : table_null();
 }
@@ -151,9 +151,9 @@ static struct table_value workloads_value(const void *row, size_t column)
 	case WORKLOADS_BLOCKS:
 		return table_number(f->distinct);
 	case WORKLOADS_WALL:
-		return published(w->wall_s);
+		return published_value(w->wall_s);
 	case WORKLOADS_MEAN:
-		return published(w->mean_us);
+		return published_value(w->mean_us);
 	case WORKLOADS_NOTE:
 		return table_text(w->published);
 	}
@@ -277,7 +277,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	bool json = false;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take, &json, &first);
+	result = options_parse(verb, argc, argv, take_option, &json, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	return json ? print_json() : print_text();

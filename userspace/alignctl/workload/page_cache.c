@@ -108,9 +108,9 @@ static struct stretch *stretch_of(struct page_cache *cache, uint64_t block)
 }
 
 /* Send a request for one block to the device. */
-static int transfer(const struct page_cache *cache, enum trace_op op,
-		    uint64_t block, const struct trace_request *because,
-		    page_cache_fn device, void *context)
+static int send_block(const struct page_cache *cache, enum trace_op op,
+		      uint64_t block, const struct trace_request *because,
+		      page_cache_fn device, void *context)
 {
 	const struct trace_request request = {
 		.time_ns = because->time_ns, .op = op,
@@ -144,8 +144,8 @@ static int write_stretch(const struct page_cache *cache,
 		    block + i >= end)
 			continue;
 		stretch->dirty &= ~(UINT64_C(1) << i);
-		result = transfer(cache, TRACE_WRITE, block + i, because,
-				  device, context);
+		result = send_block(cache, TRACE_WRITE, block + i, because,
+				    device, context);
 	}
 	return result;
 }
@@ -212,8 +212,8 @@ static int use_block(struct page_cache *cache, uint64_t block, bool whole,
 		return ALIGNCTL_USAGE;
 	}
 	if (!(stretch->known & bit) && !whole)
-		result = transfer(cache, TRACE_READ, block, request, device,
-				  context);
+		result = send_block(cache, TRACE_READ, block, request, device,
+				    context);
 	stretch->known |= bit;
 	if (request->op != TRACE_WRITE)
 		return result;
@@ -245,8 +245,8 @@ static int use_blocks(struct page_cache *cache,
 }
 
 /* Drop the blocks that lie wholly inside a discard or write-zeroes. */
-static void forget(struct page_cache *cache,
-		   const struct trace_request *request)
+static void drop_blocks(struct page_cache *cache,
+			const struct trace_request *request)
 {
 	uint64_t block = (request->offset + cache->block - 1) / cache->block;
 	uint64_t end = (request->offset + request->bytes) / cache->block;
@@ -291,7 +291,7 @@ int page_cache_do(struct page_cache *cache, const struct trace_request *request,
 	if (request->op == TRACE_DISCARD || request->op == TRACE_WRITE_ZEROES) {
 		struct trace_request below = *request;
 
-		forget(cache, request);
+		drop_blocks(cache, request);
 		below.preflush = false;
 		return device(context, &below);
 	}

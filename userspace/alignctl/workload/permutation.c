@@ -16,7 +16,7 @@ static unsigned int half_bits(uint64_t size)
 	return size > 1 ? align_log2(size - 1) / 2 + 1 : 1;
 }
 
-static uint64_t scramble(uint64_t half, uint64_t seed, unsigned int round)
+static uint64_t scramble_half(uint64_t half, uint64_t seed, unsigned int round)
 {
 	return mix64(half ^ mix64(seed + round + 1));
 }
@@ -30,7 +30,7 @@ uint64_t permutation_number(uint64_t size, uint64_t seed, uint64_t turn)
 		uint64_t left = turn >> bits, right = turn & mask;
 
 		for (round = 0; round < ROUNDS; round++) {
-			uint64_t next = left ^ (scramble(right, seed, round) &
+			uint64_t next = left ^ (scramble_half(right, seed, round) &
 						mask);
 
 			left = right;

@@ -291,8 +291,8 @@ static struct plan_extent *sorted_writes(const struct plan *plan)
 }
 
 /* Return a write's blocks and one more on either side, within the range. */
-static struct plan_extent surroundings(const struct plan_extent *write,
-				       const struct align_geometry *g)
+static struct plan_extent find_surroundings(const struct plan_extent *write,
+					    const struct align_geometry *g)
 {
 	uint32_t block = align_block_sectors(g);
 	uint64_t back = align_sector_in_block(g, write->first) + block;
@@ -316,7 +316,7 @@ struct plan_extent *plan_extents(const struct plan *plan,
 
 	*nr = 0;
 	for (i = 0; i < requests; i++) {
-		struct plan_extent around = surroundings(&extent[i], g);
+		struct plan_extent around = find_surroundings(&extent[i], g);
 
 		if (!*nr || around.first > extent[*nr - 1].end + GAP_SECTORS)
 			extent[(*nr)++] = around;

@@ -66,8 +66,8 @@ static int64_t measured(struct clock *clock, int64_t ns)
 }
 
 /* Send a request now. */
-static void fly(struct clock *clock, struct flight *flight,
-		const struct request *req)
+static void send_request(struct clock *clock, struct flight *flight,
+			 const struct request *req)
 {
 	flight->sent = clock->now;
 	flight->measured = false;
@@ -75,7 +75,7 @@ static void fly(struct clock *clock, struct flight *flight,
 }
 
 /* Note when the host sees the answer, if that is decided. */
-static void look(struct clock *clock, struct flight *flight)
+static void note_answer(struct clock *clock, struct flight *flight)
 {
 	if (flight->measured || !flight->queued.decided)
 		return;
@@ -90,15 +90,15 @@ static void look(struct clock *clock, struct flight *flight)
  * Let the drive work until the first of @nr requests in flight is answered, and
  * return it.
  */
-static struct flight *land(struct clock *clock, struct flight **flying,
-			   unsigned int nr)
+static struct flight *await_answer(struct clock *clock, struct flight **flying,
+				   unsigned int nr)
 {
 	for (;;) {
 		struct flight *first = NULL;
 		int64_t next = model_decide(clock->model, clock->now);
 
 		for (unsigned int i = 0; i < nr; i++) {
-			look(clock, flying[i]);
+			note_answer(clock, flying[i]);
 			if (flying[i]->measured &&
 			    (!first || flying[i]->seen < first->seen))
 				first = flying[i];
@@ -115,8 +115,8 @@ static int64_t clock_send(struct host *host, const struct request *req)
 {
 	struct flight flight, *flying = &flight;
 
-	fly(clock_of(host), &flight, req);
-	land(clock_of(host), &flying, 1);
+	send_request(clock_of(host), &flight, req);
+	await_answer(clock_of(host), &flying, 1);
 	return flight.answer;
 }
 
@@ -133,11 +133,11 @@ static void clock_batch(struct host *host, const struct request *req,
 
 		if (sent < nr && in_flight < depth) {
 			flying[in_flight++] = &flight[sent];
-			fly(clock, &flight[sent], &req[sent]);
+			send_request(clock, &flight[sent], &req[sent]);
 			sent++;
 			continue;
 		}
-		landed = land(clock, flying, in_flight);
+		landed = await_answer(clock, flying, in_flight);
 		for (i = 0; flying[i] != landed; i++)
 			;
 		flying[i] = flying[--in_flight];

@@ -63,7 +63,7 @@ static int answered(void *user_data, int *error)
 	return 1;
 }
 
-static void fly(struct flight *flight, const struct request *req)
+static void send_request(struct flight *flight, const struct request *req)
 {
 	nbd_completion_callback done = {
 		.callback = answered,
@@ -98,7 +98,7 @@ static void live_batch(struct host *host, const struct request *req,
 				.ns = &ns[sent],
 				.in_flight = &in_flight,
 			};
-			fly(&flight[sent], &req[sent]);
+			send_request(&flight[sent], &req[sent]);
 			sent++;
 		} else if (nbd_poll(nbd, -1) < 0) {
 			die("poll");

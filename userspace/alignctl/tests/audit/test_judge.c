@@ -110,7 +110,7 @@ static void expect(const char *wanted, const char *command)
 	char *got;
 	size_t i;
 
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	got = codes(&judgement);
 	CHECK(!strcmp(got, wanted), "'%s', not '%s'", got, wanted);
 	for (i = 0; i < judgement.nr; i++) {
@@ -131,7 +131,7 @@ static int64_t shift_of(size_t index)
 	struct judgement judgement;
 	int64_t shift;
 
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	shift = maybe_or(judgement.position[index].shift, -1);
 	judgement_free(&judgement);
 	return shift;
@@ -216,7 +216,7 @@ static void no_room(void)
 	/* and sfdisk moves nothing to the first MiB */
 	disk(512, 4096, 0)->bytes = maybe_of(START + PART_BYTES + 34 * 512);
 	partition(1, START + 512, PART_BYTES - 512);
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	CHECK(judgement.nr == 1 && !judgement.finding[0].command,
 	      "a command that sfdisk refuses");
 	judgement_free(&judgement);
@@ -231,7 +231,7 @@ static void logical_partition(void)
 	free(layer->content.table);
 	layer->content.table = strdup("dos");
 	partition(5, START + 512, PART_BYTES - 512);
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	CHECK(judgement.nr == 1 && !judgement.finding[0].command &&
 	      strstr(judgement.finding[0].reason, "logical partition"),
 	      "a command, although the partition's own table lies before it");
@@ -472,7 +472,7 @@ static void probed(void)
 	/* what lies on it is judged by what was found */
 	probed_disk(512, 0, 4096, 3584);
 	partition(1, START, PART_BYTES);
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	CHECK(judgement.nr == 2 &&
 	      judgement.finding[1].code == FINDING_PARTITION_START &&
 	      !strcmp(judgement.finding[1].command,
@@ -723,7 +723,7 @@ static void legs(void)
 		leg(offsets[i]);
 		above(STACK_LVM, -1);
 		stack_lies_on(&stack, 2);
-		judge(&stack, &judgement);
+		judge_stack(&stack, &judgement);
 		CHECK(judgement.nr && !strstr(
 			judgement.finding[judgement.nr - 1].reason,
 			"mend the devices below") == !offsets[i], "%s",
@@ -881,7 +881,7 @@ static void unread(void)
 		disk(512, 4096, 0);
 		layer = partition(1, START, PART_BYTES);
 		stack_not_read(&layer->content, i, strdup("a reason"));
-		judge(&stack, &judgement);
+		judge_stack(&stack, &judgement);
 		CHECK(judgement.nr == 1 &&
 		      !strcmp(judgement.finding[0].text,
 			      "its headers were not read: a reason"),
@@ -929,7 +929,7 @@ static void ledgers(void)
 		.misaligned = 900, .touches = 1800, .drive = 1800, .phase = { [1] = 900 },
 	};
 	layer = above(STACK_DM, 3584);
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	CHECK(judgement.nr == 2 && judgement.finding[1].layer == 1 &&
 	      judgement.finding[1].cause == CAUSE_SHIFT &&
 	      !judgement.finding[1].note, "%zu findings", judgement.nr);
@@ -940,7 +940,7 @@ static void ledgers(void)
 	/* what is being mended is a note */
 	stack.layer[1].ledger->report = false;
 	stack.layer[1].ledger->drive = 3;
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	CHECK(!strcmp(judgement.finding[1].cost,
 		      "900 of 1000 writes had 1800 touches; 3 went to the drive, each an RMW there"),
 	      "%s", judgement.finding[1].cost);
@@ -961,7 +961,7 @@ static void hostile(void)
 	free(layer->path);
 	layer->path = strdup("/dev/a b;c");
 	partition(1, START + 512, PART_BYTES - 512);
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	CHECK(judgement.nr == 1 &&
 	      strstr(judgement.finding[0].command, "'/dev/a b;c'"),
 	      "a path that a shell would take apart");

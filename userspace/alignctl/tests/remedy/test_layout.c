@@ -201,7 +201,7 @@ static size_t faults_of_vdev(int64_t block, const struct layout_place *place)
 	layer->rotational = true;
 	layer->content.type = strdup("zfs_member");
 	layer->content.block = maybe_of(block);
-	judge(&stack, &judgement);
+	judge_stack(&stack, &judgement);
 	faults = judgement.nr;
 	judgement_free(&judgement);
 	stack_free(&stack);
