@@ -67,7 +67,7 @@ static s64 block_bytes(const struct align_block *block)
 }
 
 /* Release the slot of a block, and its memory below the ceiling. */
-void blocks_give_place(struct align_target *at)
+void blocks_put_slot(struct align_target *at)
 {
 	quota_give(&at->engine.blocks.quota);
 	atomic_dec(&at->engine.blocks.nr);
@@ -90,7 +90,7 @@ static void block_put_reserve(struct align_block *block)
 
 	spin_lock_irqsave(&blocks->lock, flags);
 	blocks->reserve = block;
-	blocks_feed(block->single.at);
+	blocks_serve_starved(block->single.at);
 	spin_unlock_irqrestore(&blocks->lock, flags);
 }
 
@@ -104,8 +104,8 @@ void block_release(struct align_block *block)
 		return;
 	}
 	block_free(block);
-	blocks_give_place(at);
-	blocks_feed(at);
+	blocks_put_slot(at);
+	blocks_serve_starved(at);
 }
 
 /* Allocate a block, without a slot. Return: NULL without memory. */
@@ -135,7 +135,7 @@ struct align_block *block_alloc(struct align_target *at, gfp_t gfp)
  * again, which takes it out before the locks are released: the write may end then.
  */
 
-static struct align_block **fresh_place(struct align_target *at, u64 number)
+static struct align_block **find_fresh_place(struct align_target *at, u64 number)
 {
 	return &at->engine.blocks.fresh[number % ALIGN_FRESH_BLOCKS];
 }
@@ -149,7 +149,7 @@ static struct align_block **fresh_place(struct align_target *at, u64 number)
  */
 struct align_block *blocks_get_fresh(struct align_target *at, u64 number)
 {
-	struct align_block **fresh = fresh_place(at, number);
+	struct align_block **fresh = find_fresh_place(at, number);
 	struct align_block *block = NULL;
 
 	if (READ_ONCE(*fresh))
@@ -168,7 +168,7 @@ void blocks_put_fresh(struct align_target *at, u64 number,
 {
 	if (!block)
 		return;
-	block = xchg(fresh_place(at, number), block);
+	block = xchg(find_fresh_place(at, number), block);
 	if (block)
 		block_free(block);
 	/* It goes when nothing is cached. */
@@ -341,7 +341,7 @@ bool block_evict(struct align_shard *shard)
 }
 
 /* Reserve a slot for a block, and its memory below the ceiling, if both are free. */
-static bool blocks_take_place(struct align_blocks *blocks)
+static bool blocks_get_slot(struct align_blocks *blocks)
 {
 	int nr = atomic_read(&blocks->nr);
 
@@ -372,7 +372,7 @@ static bool shard_make_room(struct align_blocks *blocks,
 		if (block->pins)
 			continue;
 		block_remove(block);
-		if (blocks_take_place(blocks))
+		if (blocks_get_slot(blocks))
 			return true;
 	}
 	return false;
@@ -390,7 +390,7 @@ bool blocks_make_room(struct align_target *at, const struct shard_span *span,
 	unsigned int left = EVICT_BLOCKS;
 	unsigned int i;
 
-	if (blocks_take_place(blocks) ||
+	if (blocks_get_slot(blocks) ||
 	    shard_make_room(blocks, shard, &left))
 		return true;
 	for (i = 0; i < ALIGN_SHARDS && left; i++) {
@@ -408,7 +408,7 @@ bool blocks_make_room(struct align_target *at, const struct shard_span *span,
 		if (taken)
 			return true;
 	}
-	hold_press(at);
+	hold_make_room(at);
 	return false;
 }
 
@@ -489,8 +489,8 @@ static unsigned long shard_expire(struct align_shard *shard)
  * Make an area quiet that has had no block for @age. Return: jiffies until that is
  * due.
  */
-static unsigned long area_calm(struct align_target *at, unsigned int i,
-			       unsigned long age)
+static unsigned long area_make_quiet(struct align_target *at, unsigned int i,
+				     unsigned long age)
 {
 	struct align_quiet *quiet = &at->engine.quiet;
 	struct align_shard *shard = shard_of_area(at, i);
@@ -512,22 +512,22 @@ static unsigned long area_calm(struct align_target *at, unsigned int i,
 }
 
 /* Do so with all areas. Return: jiffies until the next one is due. */
-static unsigned long areas_calm(struct align_target *at, unsigned long age)
+static unsigned long areas_make_quiet(struct align_target *at, unsigned long age)
 {
 	unsigned long left = MAX_JIFFY_OFFSET;
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_AREAS; i++)
-		left = min(left, area_calm(at, i, age));
+		left = min(left, area_make_quiet(at, i, age));
 	return left;
 }
 
-static void blocks_calm(struct work_struct *work)
+static void blocks_make_quiet(struct work_struct *work)
 {
 	struct align_target *at =
 		container_of(to_delayed_work(work), struct align_target,
 			     engine.blocks.calm);
-	unsigned long left = areas_calm(at, msecs_to_jiffies(ALIGN_BUSY_MS));
+	unsigned long left = areas_make_quiet(at, msecs_to_jiffies(ALIGN_BUSY_MS));
 
 	/* An area that became busy meanwhile has queued the work, for later. */
 	if (left != MAX_JIFFY_OFFSET)
@@ -536,7 +536,7 @@ static void blocks_calm(struct work_struct *work)
 }
 
 /* See to it that an area which has become busy is quiet again some time. */
-void blocks_calm_later(struct align_target *at)
+void blocks_schedule_quiet(struct align_target *at)
 {
 	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.calm,
 			   msecs_to_jiffies(ALIGN_BUSY_MS));
@@ -565,7 +565,7 @@ static void blocks_expire(struct work_struct *work)
  * pinned, which would keep its memory; look at most at @most. Return: how many
  * went.
  */
-static unsigned int shard_give_back(struct align_shard *shard,
+static unsigned int shard_free_some(struct align_shard *shard,
 				    unsigned int most)
 {
 	struct align_block *block, *tmp;
@@ -587,7 +587,7 @@ static unsigned int shard_give_back(struct align_shard *shard,
 }
 
 /**
- * blocks_give_back - evict cached blocks because memory is wanted elsewhere
+ * blocks_free_some - evict cached blocks because memory is wanted elsewhere
  * @at: the target
  * @most: how many, at most BLOCKS_BATCH
  *
@@ -595,13 +595,13 @@ static unsigned int shard_give_back(struct align_shard *shard,
  *
  * Return: how many went, whose memory is free.
  */
-unsigned int blocks_give_back(struct align_target *at, unsigned int most)
+unsigned int blocks_free_some(struct align_target *at, unsigned int most)
 {
 	unsigned int i, nr = 0;
 
 	blocks_free_fresh(&at->engine.blocks);
 	for (i = 0; i < ALIGN_SHARDS && nr < most; i++)
-		nr += shard_give_back(&at->engine.blocks.shard[i], most - nr);
+		nr += shard_free_some(&at->engine.blocks.shard[i], most - nr);
 	return nr;
 }
 
@@ -690,8 +690,8 @@ void blocks_evict(struct align_target *at)
 			cond_resched();
 	}
 	blocks_free_fresh(blocks);
-	if (areas_calm(at, 0) < MAX_JIFFY_OFFSET)
-		blocks_calm_later(at);
+	if (areas_make_quiet(at, 0) < MAX_JIFFY_OFFSET)
+		blocks_schedule_quiet(at);
 }
 
 /**
@@ -756,7 +756,7 @@ int blocks_init(struct align_target *at, unsigned int max)
 		   at->geometry.physical);
 	ceiling_add_target(1);
 	INIT_DELAYED_WORK(&blocks->expire, blocks_expire);
-	INIT_DELAYED_WORK(&blocks->calm, blocks_calm);
+	INIT_DELAYED_WORK(&blocks->calm, blocks_make_quiet);
 	return 0;
 }
 
@@ -766,7 +766,7 @@ void blocks_exit(struct align_target *at)
 	unsigned int i;
 
 	WARN_ON(atomic_read(&at->engine.blocks.nr));
-	WARN_ON(areas_calm(at, 0) < MAX_JIFFY_OFFSET);
+	WARN_ON(areas_make_quiet(at, 0) < MAX_JIFFY_OFFSET);
 	WARN_ON(atomic_read(&at->engine.blocks.nr_shown));
 	WARN_ON(atomic_read(&at->engine.blocks.nr_over));
 	blocks_free_fresh(&at->engine.blocks);

@@ -27,7 +27,7 @@ void blocks_evict(struct align_target *at);
 void blocks_set_max(struct align_target *at, unsigned int max);
 
 void blocks_evict_range(struct align_target *at, u64 first, u64 last);
-unsigned int blocks_give_back(struct align_target *at, unsigned int most);
+unsigned int blocks_free_some(struct align_target *at, unsigned int most);
 unsigned long blocks_nr_cached(const struct align_target *at);
 
 /* turn.c */
@@ -43,7 +43,7 @@ void block_served(struct align_block *block, blk_status_t status);
 
 /* starved.c */
 void starved_add(struct align_touch *touch);
-void starved_feed(struct work_struct *work);
+void starved_serve(struct work_struct *work);
 
 /* start.c */
 void start_late(struct align_target *at, struct list_head *started);

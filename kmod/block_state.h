@@ -219,7 +219,7 @@ static inline bool block_is_all_held(const struct align_block *block)
 }
 
 /* Let touches that wait for memory try again, if there are some. */
-static inline void blocks_feed(struct align_target *at)
+static inline void blocks_serve_starved(struct align_target *at)
 {
 	struct align_blocks *blocks = &at->engine.blocks;
 
@@ -237,7 +237,7 @@ block_rests_first(const struct rb_root_cached *resting)
 /* block.c */
 int blocks_init(struct align_target *at, unsigned int max);
 void blocks_exit(struct align_target *at);
-void blocks_calm_later(struct align_target *at);
+void blocks_schedule_quiet(struct align_target *at);
 bool blocks_make_room(struct align_target *at, const struct shard_span *span,
 		      struct align_shard *shard);
 struct align_block *block_alloc(struct align_target *at, gfp_t gfp);
@@ -248,7 +248,7 @@ void block_remove(struct align_block *block);
 void block_release(struct align_block *block);
 void block_add_cached(struct align_block *block);
 void block_remove_cached(struct align_block *block);
-void blocks_give_place(struct align_target *at);
+void blocks_put_slot(struct align_target *at);
 bool block_evict(struct align_shard *shard);
 void block_charge(struct align_target *at, s64 bytes);
 struct align_block *block_at_or_above(const struct align_shard *shard,
@@ -269,7 +269,7 @@ u64 range_last(struct align_target *at, const struct shard_span *span,
 	       u64 first, u64 last);
 void range_wait(struct align_io *io, struct align_block *block);
 void block_pass_queue(struct align_block *block);
-void ranges_pass(struct work_struct *work);
+void ranges_advance(struct work_struct *work);
 
 /* turn.c */
 void turn_rest(struct align_block *block);
@@ -279,7 +279,7 @@ void turn_wait_for_memory(struct align_block *block);
 enum block_step turn_after_read(struct align_block *block, bool failed);
 void block_end_turn(struct align_block *block, struct list_head *ready);
 void turns_queue(struct list_head *ready);
-void blocks_go_on(struct work_struct *work);
+void blocks_resume(struct work_struct *work);
 
 /* start.c */
 void start_job(struct align_job *job);

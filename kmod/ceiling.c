@@ -44,7 +44,7 @@ static struct work_struct *relief;
 static unsigned long relief_since;
 
 /* Return the parts as they are now. */
-static struct ceiling_parts parts_now(u64 max)
+static struct ceiling_parts ceiling_get_parts(u64 max)
 {
 	return ceiling_divide(max, atomic_read(&nr_targets));
 }
@@ -52,7 +52,7 @@ static struct ceiling_parts parts_now(u64 max)
 /* Return how many blocks the own part of a target has room for. */
 static u64 own_blocks(const struct align_quota *quota, u64 max)
 {
-	return div64_u64(parts_now(max).own, quota->cost);
+	return div64_u64(ceiling_get_parts(max).own, quota->cost);
 }
 
 /*
@@ -70,7 +70,7 @@ static void ask_for_relief(void)
 }
 
 /* Reserve memory of the common part. Return: false if it has no room. */
-static bool common_take(u64 cost, u64 most)
+static bool quota_take_common(u64 cost, u64 most)
 {
 	s64 bytes = atomic64_read(&common_bytes);
 
@@ -82,7 +82,7 @@ static bool common_take(u64 cost, u64 most)
 }
 
 /* Reserve a block in the own part, of @most blocks. Return: false if that is full. */
-static bool own_take(struct align_quota *quota, u64 most)
+static bool quota_take_own(struct align_quota *quota, u64 most)
 {
 	int nr = atomic_read(&quota->nr_own);
 
@@ -111,10 +111,10 @@ bool quota_take(struct align_quota *quota)
 		atomic_inc(&quota->nr_own);
 		return true;
 	}
-	if (own_take(quota, own_blocks(quota, max)))
+	if (quota_take_own(quota, own_blocks(quota, max)))
 		return true;
-	common = parts_now(max).common;
-	taken = common_take(quota->cost, common);
+	common = ceiling_get_parts(max).common;
+	taken = quota_take_common(quota->cost, common);
 	if (taken)
 		atomic_inc(&quota->nr_common);
 	if (!taken || ceiling_is_near(atomic64_read(&common_bytes), common))
@@ -179,7 +179,7 @@ static u64 common_excess(void)
 	if (!max)
 		return 0;
 	return ceiling_excess(atomic64_read(&common_bytes),
-			      parts_now(max).common);
+			      ceiling_get_parts(max).common);
 }
 
 /* Whether the common part has room again, so that no more need be evicted. */

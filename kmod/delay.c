@@ -126,7 +126,7 @@ static void delay_end(struct align_delay *delay)
 		queue_work(delay->jobs->wq, &delay->work);
 }
 
-static enum hrtimer_restart delay_over(struct hrtimer *timer)
+static enum hrtimer_restart delay_expire(struct hrtimer *timer)
 {
 	struct align_delay *delay =
 		container_of(timer, struct align_delay, timer);
@@ -139,10 +139,10 @@ static enum hrtimer_restart delay_over(struct hrtimer *timer)
 }
 
 /**
- * delay_hurry - end the delay if no other write is in flight
+ * delay_end_early - end the delay if no other write is in flight
  * @delay: the delayed blocks
  */
-void delay_hurry(struct align_delay *delay)
+void delay_end_early(struct align_delay *delay)
 {
 	unsigned long flags;
 
@@ -168,7 +168,7 @@ void delay_init(struct align_delay *delay, struct align_jobs *jobs,
 	delay->jobs = jobs;
 	delay->start = start;
 	INIT_WORK(&delay->work, delay_work);
-	hrtimer_setup(&delay->timer, delay_over, CLOCK_MONOTONIC,
+	hrtimer_setup(&delay->timer, delay_expire, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL);
 }
 

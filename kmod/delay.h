@@ -43,6 +43,6 @@ bool delay_add(struct align_delay *delay, struct align_block *block,
 	       bool always);
 void delay_remove(struct align_delay *delay, struct align_block *block,
 		  struct list_head *started);
-void delay_hurry(struct align_delay *delay);
+void delay_end_early(struct align_delay *delay);
 
 #endif

@@ -61,7 +61,7 @@
 
 static void hold_due(struct timer_list *timer)
 {
-	hold_kick(container_of(timer, struct align_target, engine.held.due));
+	hold_schedule_drain(container_of(timer, struct align_target, engine.held.due));
 }
 
 /* Whether the write of a block in shard->failed is to be tried again. */
@@ -204,7 +204,7 @@ static bool hold_may_send(struct align_engine *engine)
  * was younger (rule 7): they settle what they overwrite, once they have ended well,
  * and the rest stays held. At most BLOCKS_BATCH blocks. Return: whether there was one.
  */
-static bool shard_let_pass(struct align_shard *shard)
+static bool shard_release_ranges(struct align_shard *shard)
 {
 	struct align_block *block, *tmp;
 	unsigned int nr = 0;
@@ -223,12 +223,12 @@ static bool shard_let_pass(struct align_shard *shard)
 }
 
 /* Behind the deadline of a reboot, let no request wait for a held block. */
-static void hold_let_pass(struct align_blocks *blocks)
+static void hold_release_ranges(struct align_blocks *blocks)
 {
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_SHARDS; i++)
-		while (shard_let_pass(&blocks->shard[i]))
+		while (shard_release_ranges(&blocks->shard[i]))
 			cond_resched();
 }
 
@@ -244,7 +244,7 @@ static void hold_drain_work(struct work_struct *work)
 	unsigned int i;
 
 	if (hold_is_too_late()) {
-		hold_let_pass(blocks);
+		hold_release_ranges(blocks);
 		return;
 	}
 	for (;; cond_resched()) {
@@ -265,7 +265,7 @@ static void hold_drain_work(struct work_struct *work)
 void hold_set_ms(struct align_target *at, unsigned int ms)
 {
 	WRITE_ONCE(at->engine.held.hold_ms, ms);
-	hold_kick(at);
+	hold_schedule_drain(at);
 }
 
 /* Initialise the work that writes held blocks, and its timer. */

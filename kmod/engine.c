@@ -33,9 +33,9 @@ int engine_init(struct align_target *at, unsigned int max)
 		if (!at->engine.bounces)
 			goto bad_blocks;
 	}
-	INIT_WORK(&at->engine.blocks.go_on, blocks_go_on);
-	INIT_WORK(&at->engine.blocks.pass, ranges_pass);
-	INIT_WORK(&at->engine.blocks.feed, starved_feed);
+	INIT_WORK(&at->engine.blocks.go_on, blocks_resume);
+	INIT_WORK(&at->engine.blocks.pass, ranges_advance);
+	INIT_WORK(&at->engine.blocks.feed, starved_serve);
 	held_init(at);
 	delay_init(delay, jobs, start_job);
 	drain_init(at);

@@ -114,7 +114,7 @@ static int map_change(struct align_io *io)
 
 	switch (gate_enter(&at->gate, io)) {
 	case -EAGAIN:
-		return align_again(io);
+		return align_refuse_nowait(io);
 	case -EINPROGRESS:
 		return DM_MAPIO_SUBMITTED;
 	}
@@ -173,7 +173,7 @@ int fixing_map_read(struct align_io *io)
 
 	if (bounce_wants(io)) {
 		if ((io->bio->bi_opf & REQ_NOWAIT) && bounce_needs(io))
-			return align_again(io);
+			return align_refuse_nowait(io);
 		last = bounce_accept(io);
 	}
 	if (overlaid)

@@ -41,7 +41,7 @@ static inline void fixing_end(struct align_io *io, bool ok)
 		blocks_end_quiet(io->at, io->write.area);
 	if (io->write.awaited) {
 		atomic_dec(&engine->delay.writes);
-		delay_hurry(&engine->delay);
+		delay_end_early(&engine->delay);
 	}
 }
 

@@ -25,7 +25,7 @@ static void flush_job(struct align_job *job)
 		submit_bio_noacct(io->bio);
 }
 
-static void flush_go(struct align_waiter *waiter)
+static void flush_queue_job(struct align_waiter *waiter)
 {
 	struct align_io *io = container_of(waiter, struct align_io, flush.waiter);
 
@@ -47,7 +47,7 @@ int hold_map_flush(struct align_io *io)
 	unsigned long flags;
 
 	job_init(&io->job, flush_job);
-	io->flush.waiter.done = flush_go;
+	io->flush.waiter.done = flush_queue_job;
 	spin_lock_irqsave(&held->lock, flags);
 	if (!held->nr) {
 		spin_unlock_irqrestore(&held->lock, flags);
@@ -58,7 +58,7 @@ int hold_map_flush(struct align_io *io)
 	/* A frozen target sends nothing. */
 	if (hold_is_frozen(held)) {
 		io->flush.waiter.failed = true;
-		flush_go(&io->flush.waiter);
+		flush_queue_job(&io->flush.waiter);
 	} else {
 		hold_wait(io->at, &io->flush.waiter);
 	}

@@ -76,7 +76,7 @@
 /*
  * Set for good at the reboot's deadline; read under held->lock, or under that of a
  * shard. Behind it the drain work sends nothing, and lets what waits for a held
- * block pass instead: see hold_let_pass().
+ * block pass instead: see hold_release_ranges().
  */
 static bool reboot_over;
 
@@ -107,7 +107,7 @@ bool hold_allowed(const struct align_target *at, const struct bio *bio)
 }
 
 /* Schedule the work that writes held blocks. Any context. */
-void hold_kick(struct align_target *at)
+void hold_schedule_drain(struct align_target *at)
 {
 	queue_work(at->engine.jobs.wq, &at->engine.held.work);
 }
@@ -130,13 +130,13 @@ static void hold_note_pressure(struct align_target *at, int resting)
 }
 
 /* Have held blocks written until there is room for others. Any context. */
-void hold_press(struct align_target *at)
+void hold_make_room(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;
 
 	WRITE_ONCE(held->pressed, true);
 	hold_note_pressure(at, atomic_read(&held->nr_resting));
-	hold_kick(at);
+	hold_schedule_drain(at);
 }
 
 /* Write what is more than may be held by a limit that has changed. */
@@ -146,7 +146,7 @@ void hold_limit(struct align_target *at)
 
 	hold_note_pressure(at, atomic_read(&held->nr_resting));
 	if (READ_ONCE(held->pressed))
-		hold_kick(at);
+		hold_schedule_drain(at);
 }
 
 /* Wake hold_freeze(): a held block is no longer in flight. */
@@ -355,7 +355,7 @@ void hold_rest(struct align_block *block)
 	if (!block->failed)
 		hold_note_pressure(at, atomic_read(count) + 1);
 	if (block->failed || hold_is_over(block))
-		hold_kick(at);
+		hold_schedule_drain(at);
 	else
 		timer_reduce(&held->due, block->since +
 			     msecs_to_jiffies(READ_ONCE(held->hold_ms)));
@@ -366,18 +366,18 @@ void hold_rest(struct align_block *block)
 }
 
 /**
- * hold_hurry - have a block written before others
+ * hold_make_urgent - have a block written before others
  * @block: a block in REST, not failed, for which one more range waits
  *
  * Called with the lock of the block's shard held.
  */
-void hold_hurry(struct align_block *block)
+void hold_make_urgent(struct align_block *block)
 {
 	if (block->waiting == 1) {
 		rb_erase_cached(&block->rest, resting_of(block));
 		list_add_tail(&block->list, &block_shard(block)->urgent);
 	}
-	hold_kick(block->single.at);
+	hold_schedule_drain(block->single.at);
 }
 
 /* End the holding of a block whose held touches are settled. Lock held. */
@@ -520,7 +520,7 @@ void hold_wait(struct align_target *at, struct align_waiter *waiter)
 
 	waiters_add(&held->waiters, waiter, held->seq);
 	WRITE_ONCE(held->drain_seq, held->seq);
-	hold_kick(at);
+	hold_schedule_drain(at);
 }
 
 /**
@@ -591,7 +591,7 @@ bool hold_stop(struct align_target *at, unsigned int why)
 	WRITE_ONCE(held->holding, false);
 	writes = held->nr && !hold_is_frozen(held);
 	spin_unlock_irq(&held->lock);
-	hold_kick(at);
+	hold_schedule_drain(at);
 	return writes;
 }
 
@@ -657,12 +657,12 @@ unsigned int hold_fail(struct align_target *at)
 	struct align_held *held = &at->engine.held;
 
 	hold_fail_waiters(held);
-	hold_kick(at);
+	hold_schedule_drain(at);
 	return READ_ONCE(held->nr);
 }
 
 /* Send no held block of any target from now on: the deadline of a reboot is over. */
-void hold_send_no_more(void)
+void hold_stop_all(void)
 {
 	WRITE_ONCE(reboot_over, true);
 }

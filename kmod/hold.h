@@ -35,7 +35,7 @@ u64 hold_oldest_ns(struct align_target *at);
 int hold_ask(struct align_target *at, struct align_waiter *waiter);
 bool hold_withdraw(struct align_target *at, struct align_waiter *waiter);
 unsigned int hold_fail(struct align_target *at);
-void hold_send_no_more(void);
+void hold_stop_all(void);
 bool hold_is_too_late(void);
 bool hold_is_frozen(const struct align_held *held);
 bool hold_touch(struct align_block *block, struct align_touch *touch);
@@ -47,10 +47,10 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 		  enum rmw_how later);
 void hold_failed(struct align_block *block);
 void hold_overwritten(struct align_block *block, const struct align_io *io);
-void hold_kick(struct align_target *at);
-void hold_press(struct align_target *at);
+void hold_schedule_drain(struct align_target *at);
+void hold_make_room(struct align_target *at);
 void hold_limit(struct align_target *at);
-void hold_hurry(struct align_block *block);
+void hold_make_urgent(struct align_block *block);
 void hold_wait(struct align_target *at, struct align_waiter *waiter);
 void hold_fail_waiters(struct align_held *held);
 bool hold_is_at_rest(struct align_held *held);
@@ -278,11 +278,11 @@ static inline void hold_overwritten(struct align_block *block,
 {
 }
 
-static inline void hold_kick(struct align_target *at)
+static inline void hold_schedule_drain(struct align_target *at)
 {
 }
 
-static inline void hold_press(struct align_target *at)
+static inline void hold_make_room(struct align_target *at)
 {
 }
 
@@ -290,7 +290,7 @@ static inline void hold_limit(struct align_target *at)
 {
 }
 
-static inline void hold_hurry(struct align_block *block)
+static inline void hold_make_urgent(struct align_block *block)
 {
 }
 

@@ -75,7 +75,7 @@ static int notify_reboot(struct notifier_block *notifier, unsigned long event,
 	if (wrote)
 		schedule_timeout_uninterruptible(min_t(long, left,
 						       msecs_to_jiffies(NOTIFY_REBOOT_QUIET_MS)));
-	hold_send_no_more();
+	hold_stop_all();
 
 	mutex_lock(&targets_lock);
 	list_for_each_entry(at, &targets, all)

@@ -190,7 +190,7 @@ static bool shard_lets_pass(struct align_shard *shard, struct align_io *io)
 }
 
 /* Let a range wait for the next block that it waits for, or queue its job. */
-static void range_pass(struct align_io *io)
+static void range_advance(struct align_io *io)
 {
 	struct align_target *at = io->at;
 	struct shard_span span = shard_span(at, io->write.range[0].first,
@@ -229,14 +229,14 @@ static struct align_io *ranges_next(struct align_blocks *blocks)
 }
 
 /* Work: find out what else the ranges wait for that a block has let through. */
-void ranges_pass(struct work_struct *work)
+void ranges_advance(struct work_struct *work)
 {
 	struct align_blocks *blocks =
 		container_of(work, struct align_blocks, pass);
 	struct align_io *io;
 
 	while ((io = ranges_next(blocks))) {
-		range_pass(io);
+		range_advance(io);
 		cond_resched();
 	}
 }

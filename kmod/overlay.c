@@ -76,7 +76,7 @@ static struct overlay_look overlay_look(const struct align_target *at,
  * NULL if there is none; if @look->block is one of the read then, it was the limit
  * that ended the look. Lock held.
  */
-static struct align_block *next_held(struct overlay_look *look)
+static struct align_block *find_next_held(struct overlay_look *look)
 {
 	const struct align_geometry *g = &look->at->geometry;
 	u64 last = align_block_of(g, look->end - 1);
@@ -126,7 +126,7 @@ static struct align_pin *read_pin(const struct align_io *io, unsigned int i)
 	return io->read.pins + i * pin_bytes(io->at);
 }
 
-static void unpin(struct align_block *block)
+static void block_unpin(struct align_block *block)
 {
 	/* Pairs with block_needs_spare(): the buffer is not read any more. */
 	smp_store_release(&block->pins, block->pins - 1);
@@ -178,7 +178,7 @@ static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 	atomic_inc(&io->at->engine.blocks.nr_shown);
 }
 
-/* Overlay a read with its held sectors, if @ok, and unpin the blocks. */
+/* Overlay a read with its held sectors, if @ok, and block_unpin the blocks. */
 static void pins_end(struct align_io *io, bool ok)
 {
 	unsigned long flags;
@@ -191,7 +191,7 @@ static void pins_end(struct align_io *io, bool ok)
 		spin_lock_irqsave(&shard->lock, flags);
 		if (ok)
 			pin_copy(io, pin);
-		unpin(pin->block);
+		block_unpin(pin->block);
 		spin_unlock_irqrestore(&shard->lock, flags);
 	}
 	if (io->read.pins != io->read.few_pins)
@@ -215,7 +215,7 @@ static bool shard_overlay(const struct align_io *io, struct align_shard *shard,
 
 	spin_lock_irqsave(&shard->lock, flags);
 	look = overlay_look(at, shard, *number, start, end);
-	block = next_held(&look);
+	block = find_next_held(&look);
 	if (block)
 		block_copy_to_read(io, block, block_for_reads(block));
 	stop = look_stop(&look);
@@ -258,7 +258,7 @@ static unsigned int shard_count_held(const struct align_target *at,
 	struct overlay_look look = overlay_look(at, shard, first, start, *stop);
 	unsigned int nr = 0;
 
-	while (next_held(&look))
+	while (find_next_held(&look))
 		nr++;
 	*stop = look_stop(&look);
 	return nr;
@@ -279,7 +279,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 	struct align_block *block;
 	u32 sectors = 0;
 
-	while ((block = next_held(&look))) {
+	while ((block = find_next_held(&look))) {
 		struct align_pin *pin = read_pin(io, io->read.nr_pins);
 		u32 from, to;
 

@@ -28,7 +28,7 @@ void align_io_put(struct align_io *io, blk_status_t status)
 }
 
 /* Send a REQ_NOWAIT bio back. Return: what map returns. */
-int align_again(struct align_io *io)
+int align_refuse_nowait(struct align_io *io)
 {
 	ledger_inc(io->at->ledger, nowait_again);
 	bio_wouldblock_error(io->bio);

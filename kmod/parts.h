@@ -7,7 +7,7 @@
 
 #include "align.h"
 
-int align_again(struct align_io *io);
+int align_refuse_nowait(struct align_io *io);
 void align_io_put(struct align_io *io, blk_status_t status);
 
 #endif

@@ -55,7 +55,7 @@ static struct work_struct relief;
  * relieve the common part of the ceiling, unless @all are meant. walk_lock held;
  * there is a target. Return: how many went.
  */
-static unsigned int give_back_next(unsigned int most, bool all)
+static unsigned int evict_from_next(unsigned int most, bool all)
 {
 	struct align_target *at =
 		list_first_entry(&targets, struct align_target, walked);
@@ -63,7 +63,7 @@ static unsigned int give_back_next(unsigned int most, bool all)
 	list_move_tail(&at->walked, &targets);
 	if (!all)
 		most = min(most, quota_excess(&at->engine.blocks.quota));
-	return blocks_give_back(at, most);
+	return blocks_free_some(at, most);
 }
 
 static unsigned long reclaim_count(struct shrinker *unused,
@@ -90,8 +90,8 @@ static unsigned long reclaim_scan(struct shrinker *unused,
 		return SHRINK_STOP;
 	while (nr < sc->nr_to_scan && idle < nr_targets) {
 		unsigned int went =
-			give_back_next(min_t(unsigned long, BLOCKS_BATCH,
-					     sc->nr_to_scan - nr), true);
+			evict_from_next(min_t(unsigned long, BLOCKS_BATCH,
+					      sc->nr_to_scan - nr), true);
 
 		nr += went;
 		idle = went ? 0 : idle + 1;
@@ -104,14 +104,14 @@ static unsigned long reclaim_scan(struct shrinker *unused,
  * Make room in the common part of the ceiling: evict cached blocks, and have
  * those targets write that hold too much.
  */
-static void relieve(struct work_struct *work)
+static void ceiling_make_room(struct work_struct *work)
 {
 	struct align_target *at;
 	unsigned int idle = 0;
 
 	mutex_lock(&walk_lock);
 	while (!ceiling_is_relieved() && idle < nr_targets) {
-		idle = give_back_next(BLOCKS_BATCH, false) ? 0 : idle + 1;
+		idle = evict_from_next(BLOCKS_BATCH, false) ? 0 : idle + 1;
 		cond_resched();
 	}
 	list_for_each_entry(at, &targets, walked)
@@ -143,7 +143,7 @@ void reclaim_remove(struct align_target *at)
 /* Register the shrinker. Return: 0 or -ENOMEM. */
 int reclaim_init(void)
 {
-	INIT_WORK(&relief, relieve);
+	INIT_WORK(&relief, ceiling_make_room);
 	ceiling_init(&relief);
 	shrinker = compat_shrinker("dm-align", reclaim_count, reclaim_scan);
 	return shrinker ? 0 : -ENOMEM;

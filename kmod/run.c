@@ -50,7 +50,7 @@
 #include "hold.h"
 #include "parts.h"
 
-static void run_go_on(struct align_job *job);
+static void run_finish_read(struct align_job *job);
 static void run_write_apart(struct align_job *job);
 
 static struct align_block *run_first(const struct block_run *run)
@@ -163,7 +163,7 @@ static void run_read_end(struct bio *bio)
 {
 	struct block_run *run = bio->bi_private;
 
-	job_init(&run->job, run_go_on);
+	job_init(&run->job, run_finish_read);
 	job_queue(&run->at->engine.jobs, &run->job);
 }
 
@@ -180,7 +180,7 @@ static void run_read(struct block_run *run)
 /* Tell whether a read must not go to the block's own buffer. */
 static bool block_needs_spare(const struct align_block *block)
 {
-	/* Pairs with unpin(): the read is done with the buffer. */
+	/* Pairs with block_unpin(): the read is done with the buffer. */
 	return block->held || smp_load_acquire(&block->pins);
 }
 
@@ -694,7 +694,7 @@ static void block_fail(struct align_block *block, blk_status_t status)
  * Go on with blocks in READ when the read of their run has ended. Only this leaves
  * that state.
  */
-static void run_go_on(struct align_job *job)
+static void run_finish_read(struct align_job *job)
 {
 	struct block_run *run = container_of(job, struct block_run, job);
 	struct align_target *at = run->at;

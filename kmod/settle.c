@@ -209,7 +209,7 @@ void hold_thaw(struct align_target *at)
 	hold_start(at, HOLD_STOPPED_SUSPEND);
 	/* What could not be written is tried again. */
 	if (READ_ONCE(held->nr))
-		hold_kick(at);
+		hold_schedule_drain(at);
 }
 
 /*

@@ -37,7 +37,7 @@ void starved_add(struct align_touch *touch)
 		      &shard_of(at, touch->part.block)->crowding :
 		      &blocks->starved);
 	spin_unlock(&blocks->lock);
-	blocks_feed(at);
+	blocks_serve_starved(at);
 }
 
 static struct align_touch *starved_first(struct align_blocks *blocks)
@@ -55,7 +55,7 @@ static struct align_touch *starved_first(struct align_blocks *blocks)
  * Find a block for the touch that has waited longest. Return: whether to go on: it does
  * not wait here any more, or the reserve has come back meanwhile.
  */
-static bool starved_try(struct align_target *at, struct align_touch *touch)
+static bool starved_retry_touch(struct align_target *at, struct align_touch *touch)
 {
 	struct align_blocks *blocks = &at->engine.blocks;
 	u64 number = touch->part.block;
@@ -91,7 +91,7 @@ static bool starved_try(struct align_target *at, struct align_touch *touch)
 }
 
 /* Serve touches that wait for memory, as far as there is some. */
-void starved_feed(struct work_struct *work)
+void starved_serve(struct work_struct *work)
 {
 	struct align_target *at =
 		container_of(work, struct align_target, engine.blocks.feed);
@@ -99,6 +99,6 @@ void starved_feed(struct work_struct *work)
 
 	/* Nothing else takes touches out. */
 	while ((touch = starved_first(&at->engine.blocks)) &&
-	       starved_try(at, touch))
+	       starved_retry_touch(at, touch))
 		cond_resched();
 }

@@ -109,7 +109,7 @@ static void block_take_touch(struct align_block *block,
 }
 
 /* Let a touch wait for the next turn. Lock held. */
-static void block_let_wait(struct align_block *block, struct align_touch *touch)
+static void block_defer_touch(struct align_block *block, struct align_touch *touch)
 {
 	list_add_tail(&touch->list, &block->next);
 	bitmap_set(block_next_covered(block), touch->part.first, touch->part.count);
@@ -271,7 +271,7 @@ static bool block_waits_for_quiet(struct align_block *block)
 
 	if (!quiet_is_over(quiet, i)) {
 		area->quiesces = quiet_end(quiet, i);
-		blocks_calm_later(at);
+		blocks_schedule_quiet(at);
 	}
 	if (area->quiesces)
 		list_add_tail(&block->list, &area->blocks);
@@ -282,8 +282,8 @@ static bool block_waits_for_quiet(struct align_block *block)
  * Let a new block wait for all ranges of its shard, of which too many overlap it to look
  * at each. Those that come wait for it. Return: how many blockers they are. Lock held.
  */
-static unsigned int shard_crowd(struct align_shard *shard,
-				struct align_block *block)
+static unsigned int shard_await_ranges(struct align_shard *shard,
+				       struct align_block *block)
 {
 	shard->crowded = block;
 	shard->nr_before = shard->nr_ranges;
@@ -315,7 +315,7 @@ static struct align_block *block_for_touch(struct align_touch *touch,
 		}
 		if (block)
 			return block;
-		blocks_give_place(at);
+		blocks_put_slot(at);
 		touch->how = RMW_DRIVE_NO_MEMORY;
 	}
 	return touch->starved ? block_take_reserve(at, number) : NULL;
@@ -363,7 +363,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				touch->block = NULL;
 				return TOUCH_REFUSED;
 			}
-			block_let_wait(block, touch);
+			block_defer_touch(block, touch);
 			return TOUCH_TAKEN;
 		}
 	}
@@ -381,7 +381,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	block_insert(block);
 	touch->block = block;
 	block_lets_pass(block);
-	block->blockers = (crowded ? shard_crowd(shard, block) : ranges) +
+	block->blockers = (crowded ? shard_await_ranges(shard, block) : ranges) +
 			  block_waits_for_quiet(block);
 	if (!block->blockers)
 		return block_join_free(block, touch, started);
@@ -537,7 +537,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 			block->waiting++;
 			range_wait(io, block);
 			if (block->state == BLOCK_IS_REST)
-				hold_hurry(block);
+				hold_make_urgent(block);
 			break;
 		case RANGE_EVICTS:
 			block_remove(block);
@@ -556,9 +556,9 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 }
 
 /* Call @place with each tree that a range is in, and its node there. */
-static void range_place(struct align_io *io, const struct shard_span *span,
-			void (*place)(struct align_range *range,
-				      struct rb_root_cached *ranges))
+static void range_visit_trees(struct align_io *io, const struct shard_span *span,
+			      void (*place)(struct align_range *range,
+					    struct rb_root_cached *ranges))
 {
 	struct align_blocks *blocks = &io->at->engine.blocks;
 
@@ -601,7 +601,7 @@ bool blocks_add_range(struct align_io *io)
 		shard_add_range(&at->engine.blocks.shard[i], io);
 	io->write.range[0].io = io;
 	io->write.range[1] = io->write.range[0];
-	range_place(io, &span, range_insert);
+	range_visit_trees(io, &span, range_insert);
 	for (i = shard_first(&span); i < ALIGN_SHARDS; i = shard_next(&span, i))
 		at->engine.blocks.shard[i].nr_ranges++;
 	io->write.in_range = true;
@@ -612,7 +612,7 @@ bool blocks_add_range(struct align_io *io)
  * Go on with a block in WAIT whose last range has ended; @ready receives it if a worker
  * has to start it. Lock held.
  */
-static void block_go_on(struct align_block *block, struct list_head *ready)
+static void block_resume(struct align_block *block, struct list_head *ready)
 {
 	struct block_facts facts = {
 		.touches = !list_empty(&block->touches),
@@ -666,7 +666,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 		if (ok && block->held)
 			hold_overwritten(block, io);
 		if (!--block->blockers)
-			block_go_on(block, ready);
+			block_resume(block, ready);
 	}
 	return false;
 }
@@ -686,14 +686,14 @@ static void shard_leave(struct align_shard *shard, const struct align_io *io,
 		return;
 	shard->crowded = NULL;
 	if (!--block->blockers)
-		block_go_on(block, ready);
+		block_resume(block, ready);
 	if (list_empty(&shard->crowding))
 		return;
 	/* They were here before what waits for memory now, if it is of this shard. */
 	spin_lock(&blocks->lock);
 	list_splice_init(&shard->crowding, &blocks->starved);
 	spin_unlock(&blocks->lock);
-	blocks_feed(io->at);
+	blocks_serve_starved(io->at);
 }
 
 /*
@@ -714,7 +714,7 @@ static bool range_end_some(struct align_io *io, const struct shard_span *span,
 				    &left, ready))
 			return true;
 	}
-	range_place(io, span, range_remove);
+	range_visit_trees(io, span, range_remove);
 	for (i = shard_first(span); i < ALIGN_SHARDS; i = shard_next(span, i))
 		shard_leave(&io->at->engine.blocks.shard[i], io, ready);
 	io->write.in_range = false;
@@ -751,7 +751,7 @@ void blocks_end_range(struct align_io *io, bool ok)
  * Let blocks of an area go on whose counted writes have ended, at most BLOCKS_BATCH.
  * Return: whether there may be more.
  */
-static bool area_let_go_on(struct align_target *at, unsigned int index)
+static bool area_resume_blocks(struct align_target *at, unsigned int index)
 {
 	struct align_shard *shard = shard_of_area(at, index);
 	struct align_area *area = area_at(at, index);
@@ -770,7 +770,7 @@ static bool area_let_go_on(struct align_target *at, unsigned int index)
 
 		list_del_init(&block->list);
 		if (!--block->blockers)
-			block_go_on(block, &ready);
+			block_resume(block, &ready);
 	}
 	spin_unlock_irqrestore(&shard->lock, flags);
 	turns_queue(&ready);
@@ -786,24 +786,24 @@ static bool area_let_go_on(struct align_target *at, unsigned int index)
  */
 void blocks_end_quiet(struct align_target *at, unsigned int index)
 {
-	if (area_let_go_on(at, index))
+	if (area_resume_blocks(at, index))
 		queue_work(at->engine.jobs.wq, &at->engine.blocks.go_on);
 }
 
 /* Let more blocks go on, in all areas. */
-void blocks_go_on(struct work_struct *work)
+void blocks_resume(struct work_struct *work)
 {
 	struct align_target *at =
 		container_of(work, struct align_target, engine.blocks.go_on);
 	unsigned int i;
 
 	for (i = 0; i < ALIGN_AREAS; i++)
-		while (area_let_go_on(at, i))
+		while (area_resume_blocks(at, i))
 			cond_resched();
 }
 
 /* Let all ranges through that wait for a block. Lock held. */
-static void block_let_through(struct align_block *block)
+static void block_release_ranges(struct align_block *block)
 {
 	block_lets_pass(block);
 	block->blockers = block->waiting;
@@ -812,7 +812,7 @@ static void block_let_through(struct align_block *block)
 }
 
 /* Keep a block for a while, as its content is cached. Lock held. */
-static void block_stay(struct align_block *block)
+static void block_keep_cached(struct align_block *block)
 {
 	struct align_engine *engine = &block->single.at->engine;
 
@@ -849,7 +849,7 @@ void block_end_turn(struct align_block *block, struct list_head *ready)
 	}
 	if (block->waiting) {
 		block->valid = false;
-		block_let_through(block);
+		block_release_ranges(block);
 	}
 	switch (step) {
 	case BLOCK_WAITS:
@@ -865,7 +865,7 @@ void block_end_turn(struct align_block *block, struct list_head *ready)
 		turn_rest(block);
 		break;
 	case BLOCK_STAYS:
-		block_stay(block);
+		block_keep_cached(block);
 		break;
 	default:
 		block_remove(block);

@@ -520,8 +520,8 @@ bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last)
 /*
  * Leave out the ends of a discard that are parts of logical blocks of the device below.
  */
-static void round_in(const struct align_target *at, sector_t *start,
-		     sector_t *end)
+static void round_discard(const struct align_target *at, sector_t *start,
+			  sector_t *end)
 {
 	sector_t mask = at->lower_mask;
 
@@ -561,7 +561,7 @@ int align_engine_map(struct align_io *io)
 	/* A drive need not do a part of a block that is discarded. */
 	if (!write && !zeroes) {
 		split.nr_touches = 0;
-		round_in(at, &start, &end);
+		round_discard(at, &start, &end);
 	}
 	if (zeroes)
 		over = piece_cut(io, start, bio->bi_iter) < end - start;
@@ -571,7 +571,7 @@ int align_engine_map(struct align_io *io)
 	/* The engine may wait for a request; what needs it must not be NOWAIT. */
 	if (nowait && (split.nr_touches || over ||
 		       end - start < bio_sectors(bio)))
-		return align_again(io);
+		return align_refuse_nowait(io);
 	/* A block may wait for this, and only its sender would poll it. */
 	bio_clear_polled(bio);
 	if (!nowait)
@@ -628,7 +628,7 @@ int align_engine_map(struct align_io *io)
 		if (blocks_would_wait(at, bio_op(bio), split.first_block,
 				      split.last_block)) {
 			span_unlock(at, &span, flags);
-			return align_again(io);
+			return align_refuse_nowait(io);
 		}
 		align_io_count(io, &split, over);
 	}

@@ -15,7 +15,7 @@
 
 /* Functions of held.c, overlay.c, run.c and write.c that no header has. */
 void hold_end(struct align_block *block);
-void unpin(struct align_block *block);
+void block_unpin(struct align_block *block);
 bool block_needs_spare(const struct align_block *block);
 void piece_end(struct bio *bio);
 
@@ -256,7 +256,7 @@ static bool end_unseen(void)
 static void copy_and_unpin(void)
 {
 	memcpy(copy, buffer, sizeof(copy));
-	unpin(&pinned);
+	block_unpin(&pinned);
 }
 
 static void reuse_buffer(void)

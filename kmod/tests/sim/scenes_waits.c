@@ -482,7 +482,7 @@ void scene_late_plug(void)
 	act_send(REQ_OP_WRITE, stage_at(4) + half, stage.block - half);
 	range = act_send(REQ_OP_WRITE, stage_at(4), stage.block);
 	MUST(stage.at->engine.held.nr, 1);
-	hold_send_no_more();
+	hold_stop_all();
 	blk_finish_plug(&plug);
 	MUST(act_wait(range), BLK_STS_OK);
 	must_see(0, REQ_OP_WRITE, stage_at(4), stage.block);

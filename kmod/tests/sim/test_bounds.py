@@ -18,7 +18,7 @@ UNBOUNDED = {
     ("blocks_end_range", "blocks"): [("turn.c", "\t\tif (!*left)\n\t\t\treturn true;\n\t\t--*left;\n", "")],
     ("overlay_map_read", "blocks"): [("overlay.c", "\t\tlook->left--;\n", "")],
     ("start_now", "blocks"): [("start.c", "if (++seen == BLOCKS_BATCH) {", "if (++seen == 8 * BLOCKS_BATCH) {")],
-    ("run_go_on", "blocks"): [("run.c", "if (++seen == BLOCKS_BATCH) {", "if (++seen == 8 * BLOCKS_BATCH) {")],
+    ("run_finish_read", "blocks"): [("run.c", "if (++seen == BLOCKS_BATCH) {", "if (++seen == 8 * BLOCKS_BATCH) {")],
     ("hold_take_side", "blocks"): [("gather.c", "for (left = BLOCKS_BATCH; left", "for (left = 8 * BLOCKS_BATCH; left")],
     ("range_next_job", "blocks"): [("turn.c", "\tif (bio_op(io->bio) != REQ_OP_SECURE_ERASE)\n\t\treturn cut;\n\t"
                                     "return min(cut - into + granule, end);\n", "\treturn end;\n")],

@@ -9,7 +9,7 @@ EQUIVALENT: dict[str, str] = {
         "wake_up() of a queue without sleepers does nothing",
     "held.c: hold_rest: smp_mb__before_atomic(); => ;":
         "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
-    "held.c: hold_hurry: if (block->waiting == 1) => if (block->waiting <= 1)":
+    "held.c: hold_make_urgent: if (block->waiting == 1) => if (block->waiting <= 1)":
         "it is called behind block->waiting++, so that is never 0",
     "spare.c: spare_has_room: has = spare->runs < SPARE_MAX_RUNS; => has = spare->runs != SPARE_MAX_RUNS;":
         "spare_get() lets runs never be more than SPARE_MAX_RUNS",
@@ -22,7 +22,7 @@ EQUIVALENT: dict[str, str] = {
     "overlay.c: block_copy_to_read: byte += bv.bv_len; => byte *= bv.bv_len;":
         "a sector lies in one piece of memory (dma_alignment), so that the loop runs once",
     "overlay.c: shard_pin: u64 first = align_block_of(&at->geometry, start); => u64 first = 0;":
-        "next_held() goes past blocks in front of the read: align_overlap() starts behind their end",
+        "find_next_held() goes past blocks in front of the read: align_overlap() starts behind their end",
     "overlay.c: overlay_map_read: if (sectors < stop - start) => if (sectors != stop - start)":
         "no more sectors can be pinned than the read has",
     "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
@@ -33,12 +33,12 @@ EQUIVALENT: dict[str, str] = {
     "run.c: run_write_end: if (bio->bi_status && run->nr > 1) { => if (bio->bi_status && run->nr != 1) {":
         "a run has a block at least",
     "turn.c: turn_begin: block->has_read = step == BLOCK_READ; => block->has_read = step < BLOCK_READ;":
-        "run_go_on() sets it when the read has ended, and no code looks before",
+        "run_finish_read() sets it when the read has ended, and no code looks before",
     "run.c: block_pass_held: align_set_placement(bio, block_placement(block)); bio->bi_iter.bi_sector = "
     "align_block_start(&at->geometry, block->number) + start; => bio->bi_iter.bi_sector = "
     "align_block_start(&at->geometry, block->number) + start; align_set_placement(bio, block_placement(block));":
         "the two set fields of the bio that do not depend on each other",
-    "run.c: run_go_on: bio_uninit(&run->bio); => /*bio_uninit(&run->bio);*/":
+    "run.c: run_finish_read: bio_uninit(&run->bio); => /*bio_uninit(&run->bio);*/":
         "bio_endio() of every kernel has put the cgroup, and a bio that was only submitted has nothing else",
     "sysfs.c: device_files: files_add(files, node, epoch_show, 0, \"epoch\"); => files_add(files, node, "
     "epoch_show, -1, \"epoch\");":
