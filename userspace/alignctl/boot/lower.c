@@ -12,6 +12,7 @@
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/program.h"
 #include "boot/aligntab.h"
 #include "boot/find.h"
 #include "boot/lower.h"
@@ -20,7 +21,6 @@
 #include "device/dm.h"
 #include "device/guard.h"
 #include "device/lvm.h"
-#include "device/program.h"
 #include "device/sysfs.h"
 #include "remedy/remedy.h"
 

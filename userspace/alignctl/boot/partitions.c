@@ -4,10 +4,10 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/program.h"
 #include "boot/partitions.h"
 #include "device/device.h"
 #include "device/guard.h"
-#include "device/program.h"
 #include "device/sysfs.h"
 #include "remedy/remedy.h"
 

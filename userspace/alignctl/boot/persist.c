@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/program.h"
 #include "base/signals.h"
 #include "boot/aligntab.h"
 #include "boot/bring_up.h"
@@ -19,7 +20,6 @@
 #include "device/guard.h"
 #include "device/lvm.h"
 #include "device/online.h"
-#include "device/program.h"
 #include "remedy/remedy.h"
 
 #define INITRAMFS	"/usr/sbin/update-initramfs"

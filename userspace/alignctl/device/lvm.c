@@ -8,10 +8,10 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/program.h"
 #include "device/dm.h"
 #include "device/guard.h"
 #include "device/lvm.h"
-#include "device/program.h"
 
 #define LVM_CONF		"/etc/lvm/lvm.conf"
 #define LVM_DEVICES_FILE	"/etc/lvm/devices/system.devices"

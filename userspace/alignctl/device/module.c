@@ -6,9 +6,9 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/program.h"
 #include "device/dm.h"
 #include "device/module.h"
-#include "device/program.h"
 #include "device/sysfs.h"
 
 #define MODULE_NAME	"dm-align"

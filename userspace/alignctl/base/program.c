@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/program.h"
+#include "base/program.h"
 
 #define OUTPUT_MAX	(1 << 20)	/* what is more is dropped */
 
