@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a method has found of a disk for sure, its blocks or its rotation, kept for alignctl: device/probed.c reads it."""
+"""What a method has found of a disk for sure, its blocks or its rotation, kept for alignctl: sysfs/probed.c reads it."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@
 #include "audit/drive.h"
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/nvme.h"
-#include "device/sysfs.h"
+#include "sysfs/nvme.h"
+#include "sysfs/sysfs.h"
 
 int drives_open(struct drives *drives)
 {

@@ -17,7 +17,7 @@
 #include "base/message.h"
 #include "boot/aligntab.h"
 #include "device/dm.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 #define BLANKS	" \t"
 

@@ -12,9 +12,9 @@
 #include "boot/find.h"
 #include "boot/partitions.h"
 #include "device/attach.h"
-#include "device/device.h"
 #include "device/dm.h"
 #include "remedy/remedy.h"
+#include "sysfs/device.h"
 
 /*
  * Check that a device that exists is the one that a line means: made by attach,

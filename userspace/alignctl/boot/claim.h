@@ -7,7 +7,7 @@
 #define ALIGNCTL_CLAIM_H
 
 #include "boot/aligntab.h"
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /* Return what a device says now. */
 struct aligntab_claim claim_of(const struct device *device);

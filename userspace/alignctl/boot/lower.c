@@ -17,12 +17,12 @@
 #include "boot/find.h"
 #include "boot/lower.h"
 #include "boot/unit_name.h"
-#include "device/device.h"
 #include "device/dm.h"
-#include "device/guard.h"
 #include "device/lvm.h"
-#include "device/sysfs.h"
 #include "remedy/remedy.h"
+#include "sysfs/device.h"
+#include "sysfs/guard.h"
+#include "sysfs/sysfs.h"
 
 static const char *from_environment(const char *name, void *context)
 {

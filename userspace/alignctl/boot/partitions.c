@@ -6,10 +6,10 @@
 #include "base/message.h"
 #include "base/program.h"
 #include "boot/partitions.h"
-#include "device/device.h"
-#include "device/guard.h"
-#include "device/sysfs.h"
 #include "remedy/remedy.h"
+#include "sysfs/device.h"
+#include "sysfs/guard.h"
+#include "sysfs/sysfs.h"
 
 /*
  * Return the node of a device, for free(); NULL if it is gone. Its name is read

@@ -17,10 +17,10 @@
 #include "boot/partitions.h"
 #include "boot/persist.h"
 #include "boot/unit_name.h"
-#include "device/guard.h"
 #include "device/lvm.h"
 #include "device/online.h"
 #include "remedy/remedy.h"
+#include "sysfs/guard.h"
 
 #define INITRAMFS	"/usr/sbin/update-initramfs"
 

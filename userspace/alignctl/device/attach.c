@@ -13,12 +13,12 @@
 #include "base/message.h"
 #include "device/attach.h"
 #include "device/dm.h"
-#include "device/guard.h"
 #include "device/lvm.h"
 #include "device/module.h"
 #include "device/online.h"
-#include "device/probed.h"
 #include "remedy/remedy.h"
+#include "sysfs/guard.h"
+#include "sysfs/probed.h"
 #include "geometry.h"
 
 const struct option_row attach_settings[] = {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "device/device.h"
 #include "device/mode.h"
+#include "sysfs/device.h"
 
 /* What can be set when a device is created. */
 enum attach_setting {

@@ -21,8 +21,8 @@
 #include "device/dm.h"
 #include "device/kernel_log.h"
 #include "device/ledger.h"
-#include "device/sysfs.h"
 #include "device/task.h"
+#include "sysfs/sysfs.h"
 
 #define TARGET_TYPE	"align"
 #define UUID_PREFIX	"ALIGN-"

@@ -11,7 +11,7 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "device/ledger.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 enum { LEDGER_IS_COUNTER, LEDGER_IS_GAUGE };
 

@@ -12,7 +12,7 @@
 #include "device/dm.h"
 #include "device/ledger_select.h"
 #include "device/mode.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 #define BALANCE_TRIES	5
 #define BALANCE_WAIT_NS	20000000L	/* 20 ms */

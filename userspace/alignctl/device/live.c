@@ -13,8 +13,8 @@
 #include "device/live.h"
 #include "device/mode.h"
 #include "device/mode_change.h"
-#include "device/sysfs.h"
 #include "remedy/remedy.h"
+#include "sysfs/sysfs.h"
 
 #define WATCH_MS	1000
 

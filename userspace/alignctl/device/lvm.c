@@ -10,8 +10,8 @@
 #include "base/message.h"
 #include "base/program.h"
 #include "device/dm.h"
-#include "device/guard.h"
 #include "device/lvm.h"
+#include "sysfs/guard.h"
 
 #define LVM_CONF		"/etc/lvm/lvm.conf"
 #define LVM_DEVICES_FILE	"/etc/lvm/devices/system.devices"

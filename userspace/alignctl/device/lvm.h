@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /* Folder of udev's links to devices below the lines of aligntab, in /dev. */
 #define LVM_LINKS_BELOW		"align/below/"

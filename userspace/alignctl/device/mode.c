@@ -8,8 +8,8 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "device/mode.h"
-#include "device/sysfs.h"
 #include "remedy/remedy.h"
+#include "sysfs/sysfs.h"
 
 const char *const mode_names[MODE_NR] = { "report", "pad", "coalesce" };
 

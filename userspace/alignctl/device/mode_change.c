@@ -4,11 +4,11 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/device.h"
 #include "device/mode.h"
 #include "device/mode_change.h"
-#include "device/sysfs.h"
 #include "remedy/remedy.h"
+#include "sysfs/device.h"
+#include "sysfs/sysfs.h"
 
 static void warn_shared_below(const struct dm_align_target *target)
 {

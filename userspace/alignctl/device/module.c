@@ -9,7 +9,7 @@
 #include "base/program.h"
 #include "device/dm.h"
 #include "device/module.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 #define MODULE_NAME	"dm-align"
 

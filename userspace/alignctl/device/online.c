@@ -17,9 +17,9 @@
 #include "device/mode.h"
 #include "device/online.h"
 #include "device/status.h"
-#include "device/sysfs.h"
 #include "device/task.h"
 #include "remedy/remedy.h"
+#include "sysfs/sysfs.h"
 
 /* Read the lines of a table task. */
 static void take_lines(struct dm_task *task, struct mapping *mapping)

@@ -13,8 +13,8 @@
 #include "device/mode.h"
 #include "device/online.h"
 #include "device/resize.h"
-#include "device/sysfs.h"
 #include "remedy/remedy.h"
+#include "sysfs/sysfs.h"
 
 /* Return the size of a device in sectors; 0: it is gone. */
 static uint64_t sectors_of(dev_t devno)

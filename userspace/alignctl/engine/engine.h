@@ -7,11 +7,11 @@
 #ifndef ALIGNCTL_ENGINE_H
 #define ALIGNCTL_ENGINE_H
 
-#include "device/device.h"
 #include "engine/each.h"
 #include "engine/measures.h"
 #include "engine/placement.h"
 #include "engine/probes.h"
+#include "sysfs/device.h"
 #include "workload/source.h"
 
 /* Limit of requests in flight, of all threads together. */

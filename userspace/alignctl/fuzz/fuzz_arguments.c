@@ -9,22 +9,22 @@
 #include <unistd.h>
 
 #include "base/exit_codes.h"
-#include "device/device.h"
 #include "device/dm.h"
-#include "device/guard.h"
 #include "device/mode.h"
 #include "device/module.h"
 #include "device/online.h"
 #include "device/resize.h"
 #include "fleet/reader.h"
 #include "forecast/part.h"
-#include "fuzz.h"
+#include "sysfs/device.h"
+#include "sysfs/guard.h"
 #include "top/counting.h"
 #include "top/disks.h"
 #include "trace/convert.h"
 #include "trace/trace.h"
 #include "verbs/verbs.h"
 #include "workload/plan.h"
+#include "fuzz.h"
 
 #define WORDS_MAX	32
 #define ROOT		"/nothing"	/* of a machine without devices */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Attributes of a block device in sysfs, and the geometry from them. */
 #include "base/exit_codes.h"
-#include "device/device.h"
+#include "sysfs/device.h"
 #include "fake_files.h"
 #include "geometry.h"
 

@@ -4,10 +4,10 @@
  * input is mountinfo, and after an empty line the table of swap areas.
  */
 #include "base/exit_codes.h"
-#include "device/device.h"
-#include "device/guard.h"
-#include "fuzz.h"
+#include "sysfs/device.h"
+#include "sysfs/guard.h"
 #include "tests/tree.h"
+#include "fuzz.h"
 
 /* Make up a machine with sda and two partitions, one of them below dm-0. */
 static void make_machine(void)

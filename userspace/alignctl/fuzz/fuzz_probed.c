@@ -4,7 +4,7 @@
  * or a speed within its interval, and is of the disk.
  */
 #include "base/json.h"
-#include "device/probed.h"
+#include "sysfs/probed.h"
 #include "fuzz.h"
 #include "geometry.h"
 

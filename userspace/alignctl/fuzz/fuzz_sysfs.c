@@ -2,7 +2,7 @@
 /* Values in sysfs: a text, a number, a device number. */
 #include <sys/sysmacros.h>
 
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "fake_files.h"
 
 #define MARK	0x5a5a5a5a5a5a5a5aLL

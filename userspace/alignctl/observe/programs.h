@@ -11,9 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/device.h"
-#include "geometry.h"
 #include "observe/range.h"
+#include "sysfs/device.h"
+#include "geometry.h"
 
 #define PROGRAMS_MAX_LINKS	32
 #define PROGRAMS_FURTHER	"_again"

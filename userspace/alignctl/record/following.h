@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "device/device.h"
 #include "record/follow_events.h"
 #include "record/shapes.h"
+#include "sysfs/device.h"
 
 /**
  * struct followed - what became of the writes, and what is not known of it

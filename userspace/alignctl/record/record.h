@@ -6,10 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "device/device.h"
-#include "geometry.h"
 #include "record/following.h"
+#include "sysfs/device.h"
 #include "trace/writer.h"
+#include "geometry.h"
 
 /**
  * struct record_options - what to record, and how long

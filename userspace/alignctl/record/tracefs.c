@@ -20,9 +20,9 @@
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/sysfs.h"
 #include "record/tracefs.h"
 #include "remedy/remedy.h"
+#include "sysfs/sysfs.h"
 
 #define PREFIX	"alignctl-"
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "device/device.h"
+#include "sysfs/device.h"
 #include "top/shared.h"
 
 /* Rows of an interval that the kernel has room for, unless --rows asks otherwise. */

@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/device.h"
-#include "device/probed.h"
 #include "observe/programs.h"
+#include "sysfs/device.h"
+#include "sysfs/probed.h"
 #include "top/disks.h"
 
 /* The programs, as an object file that the Makefile compiles. */

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/units.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "top/names.h"
 
 #define PATH_ROOM	4096

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/nvme.h"
-#include "device/probed.h"
+#include "sysfs/nvme.h"
+#include "sysfs/probed.h"
 #include "unit/ata.h"
 #include "unit/decode.h"
 #include "unit/hwdb.h"

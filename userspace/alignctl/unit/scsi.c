@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "unit/scsi.h"
 
 #define SERVICE_ACTION_IN_16	0x9e

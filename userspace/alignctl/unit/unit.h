@@ -21,7 +21,7 @@
 #include <stddef.h>
 
 #include "base/maybe.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 /* Who makes a claim: the first one that states the unit is taken. */
 enum unit_source {

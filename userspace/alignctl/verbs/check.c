@@ -22,15 +22,15 @@
 #include "base/metrics.h"
 #include "boot/aligntab.h"
 #include "boot/find.h"
-#include "verbs/plan_options.h"
-#include "device/sysfs.h"
 #include "forecast/forecast.h"
-#include "geometry.h"
 #include "remedy/list.h"
+#include "sysfs/sysfs.h"
 #include "trace/trace.h"
 #include "verbs/choice_options.h"
+#include "verbs/plan_options.h"
 #include "verbs/verbs.h"
 #include "workload/source.h"
+#include "geometry.h"
 
 #define LAYOUT_FORMAT	1	/* of the document of --layout */
 

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/device.h"
-#include "device/guard.h"
+#include "sysfs/device.h"
+#include "sysfs/guard.h"
 #include "verbs/compare.h"
 #include "verbs/reports.h"
 

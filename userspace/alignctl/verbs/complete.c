@@ -8,7 +8,7 @@
 #include "base/message.h"
 #include "boot/aligntab.h"
 #include "device/dm.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "verbs/complete.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"

@@ -14,13 +14,13 @@
 #include "conform/report.h"
 #include "conform/rounds.h"
 #include "conform/saved.h"
-#include "device/device.h"
-#include "geometry.h"
+#include "sysfs/device.h"
 #include "verbs/area.h"
 #include "verbs/conform_cut.h"
 #include "verbs/overwrite.h"
 #include "verbs/reports.h"
 #include "verbs/verbs.h"
+#include "geometry.h"
 
 #define DEFAULT_SECONDS	60
 #define DEFAULT_CELLS	8

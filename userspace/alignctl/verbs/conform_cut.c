@@ -19,10 +19,10 @@
 #include "conform/cut_prepare.h"
 #include "conform/cut_report.h"
 #include "conform/saved.h"
-#include "device/same_disk.h"
-#include "geometry.h"
+#include "sysfs/same_disk.h"
 #include "verbs/conform_cut.h"
 #include "verbs/overwrite.h"
+#include "geometry.h"
 
 int conform_cut_place(const struct conform_cut *cut,
 		      const struct device *device)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "conform/rounds.h"
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /**
  * struct conform_cut - what the user asked for

@@ -10,12 +10,12 @@
 #include "boot/aligntab.h"
 #include "boot/partitions.h"
 #include "boot/persist.h"
-#include "device/device.h"
 #include "device/dm.h"
-#include "device/guard.h"
 #include "device/mode.h"
 #include "device/online.h"
 #include "remedy/remedy.h"
+#include "sysfs/device.h"
+#include "sysfs/guard.h"
 #include "verbs/verbs.h"
 
 /* How often, and how far apart, a device is looked at that a program has open. */

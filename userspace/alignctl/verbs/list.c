@@ -9,7 +9,7 @@
 #include "base/table.h"
 #include "device/dm.h"
 #include "device/mode.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "verbs/verbs.h"
 
 #define JSON_FORMAT	1

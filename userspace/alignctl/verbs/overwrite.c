@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/guard.h"
+#include "sysfs/guard.h"
 #include "verbs/overwrite.h"
 
 /*

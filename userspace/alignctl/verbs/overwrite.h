@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /**
  * struct overwrite - a device that a verb wants to write to

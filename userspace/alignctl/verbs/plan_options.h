@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_PLAN_OPTIONS_H
 #define ALIGNCTL_PLAN_OPTIONS_H
 
-#include "device/device.h"
+#include "sysfs/device.h"
 #include "verbs/choice_options.h"
 #include "workload/plan.h"
 

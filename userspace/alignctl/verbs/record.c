@@ -10,10 +10,10 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/device.h"
 #include "observe/programs.h"
 #include "record/record.h"
 #include "remedy/remedy.h"
+#include "sysfs/device.h"
 #include "verbs/new_trace.h"
 #include "verbs/verbs.h"
 

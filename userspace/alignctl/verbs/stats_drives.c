@@ -15,7 +15,7 @@
 #include "device/ledger_interval.h"
 #include "device/ledger_report.h"
 #include "device/ledger_select.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "verbs/stats_drives.h"
 
 /**

@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_UNIT_NOTE_H
 #define ALIGNCTL_UNIT_NOTE_H
 
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /*
  * Ask for the unit of the disk that a device is or lies on, and warn if an

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "device/ledger.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 

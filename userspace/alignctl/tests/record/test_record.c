@@ -12,11 +12,11 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/units.h"
-#include "device/sysfs.h"
 #include "record/bio_event.h"
 #include "record/record.h"
 #include "record/ring_page.h"
 #include "record/tracefs.h"
+#include "sysfs/sysfs.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/json.h"
-#include "device/device.h"
 #include "record/record.h"
+#include "sysfs/device.h"
 #include "tests/printed.h"
 #include "tests/tap.h"
 

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/pattern.h"
-#include "device/guard.h"
+#include "sysfs/guard.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 

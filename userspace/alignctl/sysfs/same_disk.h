@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /*
  * Check whether what has the device number @other, as a file system that stat(2)

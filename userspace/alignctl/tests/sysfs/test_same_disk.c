@@ -2,7 +2,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "device/same_disk.h"
+#include "sysfs/same_disk.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 

@@ -13,7 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/pattern.h"
-#include "device/guard.h"
+#include "sysfs/guard.h"
 
 #define DEPTH_MAX	8	/* deepest stack of devices; ends a loop */
 

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/same_disk.h"
-#include "device/sysfs.h"
+#include "sysfs/same_disk.h"
+#include "sysfs/sysfs.h"
 
 #define DEPTH_MAX	8	/* deepest stack of devices; ends a loop */
 

@@ -8,8 +8,8 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/nvme.h"
-#include "device/sysfs.h"
+#include "sysfs/nvme.h"
+#include "sysfs/sysfs.h"
 
 /* NVM Express Base Specification: commands, and status codes. */
 #define GET_LOG_PAGE		0x02

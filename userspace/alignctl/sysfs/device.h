@@ -9,7 +9,7 @@
 
 #include "base/maybe.h"
 #include "base/units.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 /* Physical block that a regular file is taken to have. */
 #define DEVICE_FILE_PHYSICAL	PAGE_BYTES

@@ -14,7 +14,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/units.h"
-#include "device/device.h"
+#include "sysfs/device.h"
 #include "geometry.h"
 
 /* Return the alignment of O_DIRECT on a file: the file system's, or 512. */

@@ -12,7 +12,7 @@
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/message.h"
-#include "device/sysfs.h"
+#include "sysfs/sysfs.h"
 
 #define TEXT_MAX	8192	/* longer than any file of a histogram */
 

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
-#include "device/device.h"
+#include "sysfs/device.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 

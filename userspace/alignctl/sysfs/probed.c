@@ -8,8 +8,8 @@
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/message.h"
-#include "device/probed.h"
-#include "device/sysfs.h"
+#include "sysfs/probed.h"
+#include "sysfs/sysfs.h"
 #include "geometry.h"
 
 #define FORMAT		1

@@ -4,8 +4,8 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/probed.h"
-#include "device/sysfs.h"
+#include "sysfs/probed.h"
+#include "sysfs/sysfs.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "device/device.h"
+#include "sysfs/device.h"
 
 /**
  * struct guard_report - findings, phrases for people
