@@ -21,6 +21,7 @@
 #include "device/lvm.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/guard.h"
 #include "sysfs/sysfs.h"
 

@@ -22,6 +22,7 @@
 #include "device/kernel_log.h"
 #include "device/ledger.h"
 #include "device/task.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 
 #define TARGET_TYPE	"align"
@@ -561,29 +562,6 @@ static char *new_uuid(void)
 		return NULL;
 	return message_format(UUID_PREFIX "%016" PRIx64 "%016" PRIx64,
 			      random[0], random[1]);
-}
-
-/* Check whether libdevmapper has named a byte by "\xNN" already. */
-static bool is_mangled(const char *at)
-{
-	return at[0] == '\\' && at[1] == 'x' &&
-	       isxdigit((unsigned char)at[2]) && isxdigit((unsigned char)at[3]);
-}
-
-char *dm_kernel_name(const char *name)
-{
-	char *text = memory_or_exit(malloc(4 * strlen(name) + 1)), *to = text;
-
-	for (; *name; name++) {
-		/* as _is_whitelisted_char() in libdm-string.c */
-		bool plain = isalnum((unsigned char)*name) ||
-			     strchr("#+-.:=@_", *name) || is_mangled(name);
-
-		to += sprintf(to, plain ? "%c" : "\\x%02x",
-			      (unsigned char)*name);
-	}
-	*to = '\0';
-	return text;
 }
 
 char *dm_node(const char *name, int64_t partition)

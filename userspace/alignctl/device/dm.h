@@ -134,12 +134,6 @@ bool dm_name_taken(const char *name);
 bool dm_name_lost(const char *name);
 
 /*
- * Return a name as the kernel has it, for free(): libdevmapper writes "\xNN" for
- * each unusual byte.
- */
-char *dm_kernel_name(const char *name);
-
-/*
  * Return the node of the device of that name, or of the partition on it that
  * kpartx maps; for free(). @partition: number of the partition, 0: the device
  * itself.

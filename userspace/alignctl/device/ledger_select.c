@@ -9,9 +9,9 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/dm.h"
 #include "device/ledger_select.h"
 #include "device/mode.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 
 #define BALANCE_TRIES	5
