@@ -264,7 +264,7 @@ def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):
 
 def test_every_option_of_verify_is_passed_on_or_has_its_place():
     """An option that alignctl has, and this program does not know, would be lost, or fail."""
-    files = ("verbs/verify.c", "verbs/run_options.h", "verbs/plan_options.h", "verbs/choice_options.h", "device/mode.h")
+    files = ("verbs/verify.c", "verbs/run_options.h", "verbs/plan_options.h", "verbs/choice_options.h", "ledger/mode.h")
     text = "".join((VERBS.parent / file).read_text() for file in files)
     known = set(re.findall(r'(?:ROW_\w+\] =|define MODE_ROW_\w+) *\\?\s*\{\s*\\?\s*"([a-z-]+)"', text))
     assert {"count", "timing", "vs", "hold-ms"} < known

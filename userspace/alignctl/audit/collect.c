@@ -19,7 +19,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/units.h"
-#include "device/ledger.h"
+#include "ledger/ledger.h"
 #include "sysfs/device.h"
 #include "sysfs/sysfs.h"
 #include "unit/ata.h"

@@ -9,7 +9,7 @@
 #include "audit/drive.h"
 #include "base/json.h"
 #include "base/maybe.h"
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /*
  * Return 1 if a drive that has counted @unaligned writes in an interval confirms

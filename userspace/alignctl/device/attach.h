@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/options.h"
-#include "device/mode.h"
+#include "ledger/mode.h"
 #include "sysfs/device.h"
 
 /* What can be set when a device is created. */

@@ -20,8 +20,8 @@
 #include "base/signals.h"
 #include "device/dm.h"
 #include "device/kernel_log.h"
-#include "device/ledger.h"
 #include "device/task.h"
+#include "ledger/ledger.h"
 #include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 

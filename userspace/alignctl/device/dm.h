@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "device/status.h"
+#include "ledger/status.h"
 
 /* Length of the longest device name: DM_NAME_LEN without the final 0. */
 #define DM_MAX_NAME	127U

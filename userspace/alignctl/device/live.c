@@ -11,8 +11,8 @@
 #include "base/figure.h"
 #include "base/message.h"
 #include "device/live.h"
-#include "device/mode.h"
 #include "device/mode_change.h"
+#include "ledger/mode.h"
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 

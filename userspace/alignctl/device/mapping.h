@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "device/status.h"
+#include "ledger/status.h"
 
 /**
  * struct mapping_line - one line of a table

@@ -14,10 +14,10 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "device/kernel_log.h"
-#include "device/mode.h"
 #include "device/online.h"
-#include "device/status.h"
 #include "device/task.h"
+#include "ledger/mode.h"
+#include "ledger/status.h"
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 

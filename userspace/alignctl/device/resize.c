@@ -10,9 +10,9 @@
 #include "base/figure.h"
 #include "base/message.h"
 #include "device/mapping.h"
-#include "device/mode.h"
 #include "device/online.h"
 #include "device/resize.h"
+#include "ledger/mode.h"
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 

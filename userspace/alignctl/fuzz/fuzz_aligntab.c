@@ -7,7 +7,7 @@
 #include "boot/find.h"
 #include "boot/unit_name.h"
 #include "device/dm.h"
-#include "device/mode.h"
+#include "ledger/mode.h"
 #include "fuzz.h"
 
 FUZZ_CHECKER

@@ -10,12 +10,12 @@
 
 #include "base/exit_codes.h"
 #include "device/dm.h"
-#include "device/mode.h"
 #include "device/module.h"
 #include "device/online.h"
 #include "device/resize.h"
 #include "fleet/reader.h"
 #include "forecast/part.h"
+#include "ledger/mode.h"
 #include "sysfs/device.h"
 #include "sysfs/guard.h"
 #include "top/counting.h"

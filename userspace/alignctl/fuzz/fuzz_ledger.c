@@ -7,10 +7,10 @@
 #include <dirent.h>
 
 #include "base/decimal.h"
-#include "device/ledger_bars.h"
-#include "device/ledger_interval.h"
-#include "device/ledger_metrics.h"
-#include "device/ledger_report.h"
+#include "ledger/ledger_bars.h"
+#include "ledger/ledger_interval.h"
+#include "ledger/ledger_metrics.h"
+#include "ledger/ledger_report.h"
 #include "fake_files.h"
 
 /* Names of a count's file and of its file with the count at the last reset. */

@@ -3,8 +3,8 @@
  * Saved documents of stats --json. An accepted one has names and counts of the
  * bins that the target has, and can be compared and read back.
  */
-#include "device/ledger_compare.h"
-#include "device/ledger_file.h"
+#include "ledger/ledger_compare.h"
+#include "ledger/ledger_file.h"
 #include "fuzz.h"
 
 static void check(const struct ledger_selection *selection)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Arguments of options: numbers with and without a unit, switches, times. */
 #include "base/options.h"
-#include "device/mode.h"
+#include "ledger/mode.h"
 #include "fuzz.h"
 
 #include <strings.h>

@@ -2,7 +2,7 @@
 /* Status and table lines of the kernel. */
 #include <sys/sysmacros.h>
 
-#include "device/status.h"
+#include "ledger/status.h"
 #include "fuzz.h"
 
 /* Return the value of the first "name:value" of the line, or NULL. */

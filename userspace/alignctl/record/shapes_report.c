@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/table.h"
-#include "device/ledger_bars.h"
+#include "ledger/ledger_bars.h"
 #include "record/shapes_report.h"
 
 #define MOST_SHAPES	20U	/* lines of the table */

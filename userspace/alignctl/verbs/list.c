@@ -8,7 +8,7 @@
 #include "base/message.h"
 #include "base/table.h"
 #include "device/dm.h"
-#include "device/mode.h"
+#include "ledger/mode.h"
 #include "sysfs/sysfs.h"
 #include "verbs/verbs.h"
 

@@ -9,9 +9,9 @@
 #include "base/figure.h"
 #include "base/message.h"
 #include "device/dm.h"
-#include "device/mode.h"
 #include "device/mode_change.h"
 #include "device/resize.h"
+#include "ledger/mode.h"
 #include "verbs/verbs.h"
 
 struct set_options {

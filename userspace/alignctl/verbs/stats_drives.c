@@ -12,9 +12,9 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/output.h"
-#include "device/ledger_interval.h"
-#include "device/ledger_report.h"
-#include "device/ledger_select.h"
+#include "ledger/ledger_interval.h"
+#include "ledger/ledger_report.h"
+#include "ledger/ledger_select.h"
 #include "sysfs/sysfs.h"
 #include "verbs/stats_drives.h"
 

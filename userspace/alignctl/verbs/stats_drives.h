@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "audit/drive.h"
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /*
  * Print the ledgers of the named align devices, or of all, and what the drives

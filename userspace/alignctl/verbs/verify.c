@@ -13,7 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/nearest.h"
-#include "device/mode.h"
+#include "ledger/mode.h"
 #include "verbs/compare.h"
 #include "verbs/reports.h"
 #include "verbs/run_options.h"

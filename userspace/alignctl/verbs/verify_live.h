@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "device/mode.h"
+#include "ledger/mode.h"
 
 /**
  * struct verify_live - the arguments of an experiment under its own load

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/ledger_select.h"
-#include "device/mode.h"
+#include "ledger/ledger_select.h"
+#include "ledger/mode.h"
 #include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 

@@ -7,7 +7,7 @@
 #include "base/figure.h"
 #include "base/message.h"
 #include "base/options.h"
-#include "device/mode.h"
+#include "ledger/mode.h"
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /*
  * Read the devices of a document into @selection: names, counters and histograms

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "base/units.h"
-#include "device/ledger_file.h"
+#include "ledger/ledger_file.h"
 
 #define FORMAT		1
 /* A device's text has some 10 KiB: room for all that a machine may have. */

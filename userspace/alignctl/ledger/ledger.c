@@ -10,7 +10,7 @@
 #include "base/message.h"
 #include "base/progress.h"
 #include "base/units.h"
-#include "device/ledger.h"
+#include "ledger/ledger.h"
 #include "sysfs/sysfs.h"
 
 enum { LEDGER_IS_COUNTER, LEDGER_IS_GAUGE };

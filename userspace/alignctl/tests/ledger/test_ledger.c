@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/ledger.h"
+#include "ledger/ledger.h"
 #include "sysfs/sysfs.h"
 #include "tests/tap.h"
 #include "tests/tree.h"

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /*
  * Print each device that both states have, by its name; if each state has one

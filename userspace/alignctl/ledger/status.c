@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "device/status.h"
+#include "ledger/status.h"
 
 /* Find the value of "name:value" in the line, or NULL. */
 static const char *find(const char *line, const char *name)

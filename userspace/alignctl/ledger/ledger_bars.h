@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /*
  * Return a bar for @part of the longest one, which has @width characters; for

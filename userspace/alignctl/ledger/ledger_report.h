@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/table.h"
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /* Print every counter with its unit and meaning, for help. */
 void ledger_report_counters(void);

@@ -10,9 +10,9 @@
 #include "base/latency.h"
 #include "base/message.h"
 #include "base/table.h"
-#include "device/ledger_bars.h"
-#include "device/ledger_compare.h"
-#include "device/ledger_report.h"
+#include "ledger/ledger_bars.h"
+#include "ledger/ledger_compare.h"
+#include "ledger/ledger_report.h"
 
 #define JSON_FORMAT	1
 #define BAR_WIDTH	20U

@@ -8,7 +8,7 @@
 #include "base/message.h"
 #include "base/metrics.h"
 #include "base/units.h"
-#include "device/ledger_metrics.h"
+#include "ledger/ledger_metrics.h"
 
 #define PREFIX	"dm_align_"
 

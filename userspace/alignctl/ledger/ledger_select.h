@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "device/ledger.h"
+#include "ledger/ledger.h"
 
 /**
  * struct ledger_device - an align device and its ledger

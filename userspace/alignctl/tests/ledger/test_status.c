@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "device/status.h"
+#include "ledger/status.h"
 #include "tests/tap.h"
 
 static void full_line(void)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /* First line, by which a file of metrics is known to be one. */
 #define LEDGER_METRICS_MARK	"# alignctl stats --format prometheus\n"

@@ -9,9 +9,9 @@
 #include "base/message.h"
 #include "base/output.h"
 #include "base/table.h"
-#include "device/ledger_interval.h"
-#include "device/ledger_report.h"
-#include "device/mode.h"
+#include "ledger/ledger_interval.h"
+#include "ledger/ledger_report.h"
+#include "ledger/mode.h"
 
 #define JSON_FORMAT	1
 

@@ -5,7 +5,7 @@
 
 #include "base/message.h"
 #include "base/table.h"
-#include "device/ledger_bars.h"
+#include "ledger/ledger_bars.h"
 
 #define BAR_WIDTH	40U	/* characters, of the largest bin */
 #define TIME_BINS	4	/* to a bar: an octave */

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "base/json.h"
-#include "device/ledger_select.h"
+#include "ledger/ledger_select.h"
 
 /*
  * Print a row for each device, whose ledger counts from an earlier reading on,

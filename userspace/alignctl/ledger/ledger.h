@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "device/status.h"
+#include "ledger/status.h"
 #include "geometry.h"
 
 enum ledger_counter {
