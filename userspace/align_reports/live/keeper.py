@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The device of the experiment: its keeper, which alone changes its mode, and alignctl stats.
 
-The keeper is a process that alignctl has started; alignctl/device/mode_keeper.h has its messages. It puts the
+The keeper is a process that alignctl has started; alignctl/mapped/mode_keeper.h has its messages. It puts the
 mode back when its socket closes, so also if this program is killed.
 """
 

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/maybe.h"
-#include "device/attach.h"
+#include "mapped/attach.h"
 
 #define ALIGNTAB_FILE		"/etc/aligntab"
 #define ALIGNTAB_LINE_MAX	4096U	/* bytes, without the newline */

@@ -10,9 +10,9 @@
 #include "boot/bring_up.h"
 #include "boot/claim.h"
 #include "boot/find.h"
-#include "boot/partitions.h"
-#include "device/attach.h"
-#include "device/dm.h"
+#include "mapped/attach.h"
+#include "mapped/dm.h"
+#include "mapped/partitions.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
 

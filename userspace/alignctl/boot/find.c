@@ -13,7 +13,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "boot/find.h"
-#include "device/dm.h"
+#include "mapped/dm.h"
 
 #define BY_ID		"/dev/disk/by-id/"
 #define LOOK_AGAIN_MS	1000	/* a device may come without an event of udev */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "device/attach.h"
-#include "device/dm.h"
+#include "mapped/attach.h"
+#include "mapped/dm.h"
 
 /*
  * Create an align device, or find it there, and add its line to aligntab. The

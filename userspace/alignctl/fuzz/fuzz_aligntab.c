@@ -6,8 +6,8 @@
 #include "boot/aligntab.h"
 #include "boot/find.h"
 #include "boot/unit_name.h"
-#include "device/dm.h"
 #include "ledger/mode.h"
+#include "mapped/dm.h"
 #include "fuzz.h"
 
 FUZZ_CHECKER

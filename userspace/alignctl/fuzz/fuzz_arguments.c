@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "base/exit_codes.h"
-#include "device/dm.h"
-#include "device/module.h"
-#include "device/online.h"
-#include "device/resize.h"
 #include "fleet/reader.h"
 #include "forecast/part.h"
 #include "ledger/mode.h"
+#include "mapped/dm.h"
+#include "mapped/module.h"
+#include "mapped/online.h"
+#include "mapped/resize.h"
 #include "sysfs/device.h"
 #include "sysfs/guard.h"
 #include "top/counting.h"

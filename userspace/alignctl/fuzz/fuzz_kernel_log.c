@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Records of /dev/kmsg. */
-#include "device/kernel_log.h"
+#include "mapped/kernel_log.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

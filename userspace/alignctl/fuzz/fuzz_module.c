@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Output of modprobe, and /sys/kernel/security/lockdown. */
-#include "device/module.h"
+#include "mapped/module.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -11,8 +11,8 @@
 #include "boot/aligntab.h"
 #include "boot/bring_up.h"
 #include "boot/persist.h"
-#include "device/attach.h"
-#include "device/dm.h"
+#include "mapped/attach.h"
+#include "mapped/dm.h"
 #include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 

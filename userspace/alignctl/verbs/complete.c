@@ -7,7 +7,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "boot/aligntab.h"
-#include "device/dm.h"
+#include "mapped/dm.h"
 #include "sysfs/sysfs.h"
 #include "verbs/complete.h"
 #include "verbs/verbs.h"

@@ -7,8 +7,8 @@
 #include "base/json.h"
 #include "base/message.h"
 #include "base/table.h"
-#include "device/dm.h"
 #include "ledger/mode.h"
+#include "mapped/dm.h"
 #include "sysfs/sysfs.h"
 #include "verbs/verbs.h"
 

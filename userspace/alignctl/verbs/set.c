@@ -8,10 +8,10 @@
 #include "base/exit_codes.h"
 #include "base/figure.h"
 #include "base/message.h"
-#include "device/dm.h"
-#include "device/mode_change.h"
-#include "device/resize.h"
 #include "ledger/mode.h"
+#include "mapped/dm.h"
+#include "mapped/mode_change.h"
+#include "mapped/resize.h"
 #include "verbs/verbs.h"
 
 struct set_options {

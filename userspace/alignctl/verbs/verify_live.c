@@ -6,8 +6,8 @@
 #include "base/decimal.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/live.h"
-#include "device/mode_change.h"
+#include "mapped/live.h"
+#include "mapped/mode_change.h"
 #include "verbs/reports.h"
 #include "verbs/verify_live.h"
 

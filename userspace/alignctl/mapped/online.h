@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "device/mapping.h"
+#include "mapped/mapping.h"
 
 /**
  * struct online - a device whose table is to be replaced

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "device/module.h"
+#include "mapped/module.h"
 #include "tests/tap.h"
 
 static void failures(void)

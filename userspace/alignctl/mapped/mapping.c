@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/mapping.h"
+#include "mapped/mapping.h"
 
 void mapping_add(struct mapping *mapping, uint64_t start, uint64_t length,
 		 const char *type, const char *params)

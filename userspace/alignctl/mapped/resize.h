@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_RESIZE_H
 #define ALIGNCTL_RESIZE_H
 
-#include "device/dm.h"
+#include "mapped/dm.h"
 
 /*
  * Grow the last segment of a device to the end of the device below it, under

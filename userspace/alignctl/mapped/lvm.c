@@ -9,8 +9,8 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/program.h"
-#include "device/dm.h"
-#include "device/lvm.h"
+#include "mapped/dm.h"
+#include "mapped/lvm.h"
 #include "sysfs/guard.h"
 
 #define LVM_CONF		"/etc/lvm/lvm.conf"

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/kernel_log.h"
-#include "device/task.h"
+#include "mapped/kernel_log.h"
+#include "mapped/task.h"
 
 /* Last error message of libdevmapper. */
 static char library_error[256];

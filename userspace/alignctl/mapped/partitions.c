@@ -5,7 +5,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/program.h"
-#include "boot/partitions.h"
+#include "mapped/partitions.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
 #include "sysfs/guard.h"

@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_PARTITIONS_H
 #define ALIGNCTL_PARTITIONS_H
 
-#include "device/dm.h"
+#include "mapped/dm.h"
 
 /*
  * Map the partitions of a device that has a partition table; those that are

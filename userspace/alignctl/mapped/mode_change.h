@@ -3,7 +3,7 @@
 #ifndef ALIGNCTL_MODE_CHANGE_H
 #define ALIGNCTL_MODE_CHANGE_H
 
-#include "device/dm.h"
+#include "mapped/dm.h"
 
 /* Warn if another host may write below a target that rewrites neighbours. */
 void mode_warn_shared(const struct dm_align *device);

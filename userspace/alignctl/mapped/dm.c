@@ -18,10 +18,10 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/signals.h"
-#include "device/dm.h"
-#include "device/kernel_log.h"
-#include "device/task.h"
 #include "ledger/ledger.h"
+#include "mapped/dm.h"
+#include "mapped/kernel_log.h"
+#include "mapped/task.h"
 #include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 

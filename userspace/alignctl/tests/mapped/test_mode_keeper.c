@@ -10,7 +10,7 @@
 
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/mode_keeper.h"
+#include "mapped/mode_keeper.h"
 #include "tests/tap.h"
 
 /**

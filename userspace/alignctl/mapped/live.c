@@ -10,9 +10,9 @@
 #include "base/exit_codes.h"
 #include "base/figure.h"
 #include "base/message.h"
-#include "device/live.h"
-#include "device/mode_change.h"
 #include "ledger/mode.h"
+#include "mapped/live.h"
+#include "mapped/mode_change.h"
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 

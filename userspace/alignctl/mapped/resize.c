@@ -9,10 +9,10 @@
 #include "base/exit_codes.h"
 #include "base/figure.h"
 #include "base/message.h"
-#include "device/mapping.h"
-#include "device/online.h"
-#include "device/resize.h"
 #include "ledger/mode.h"
+#include "mapped/mapping.h"
+#include "mapped/online.h"
+#include "mapped/resize.h"
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 

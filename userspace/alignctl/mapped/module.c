@@ -7,8 +7,8 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/program.h"
-#include "device/dm.h"
-#include "device/module.h"
+#include "mapped/dm.h"
+#include "mapped/module.h"
 #include "sysfs/sysfs.h"
 
 #define MODULE_NAME	"dm-align"

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/kernel_log.h"
+#include "mapped/kernel_log.h"
 
 #define RECORD_MAX	8192	/* the kernel's records are shorter */
 

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "device/mapping.h"
+#include "mapped/mapping.h"
 #include "tests/tap.h"
 
 static void cleanup_mapping(struct mapping *mapping)

@@ -6,8 +6,8 @@
 #ifndef ALIGNCTL_LIVE_H
 #define ALIGNCTL_LIVE_H
 
-#include "device/dm.h"
-#include "device/mode_keeper.h"
+#include "mapped/dm.h"
+#include "mapped/mode_keeper.h"
 
 /**
  * struct live - the device of an experiment

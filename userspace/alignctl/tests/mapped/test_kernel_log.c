@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "device/kernel_log.h"
+#include "mapped/kernel_log.h"
 #include "tests/tap.h"
 
 static void reasons(void)

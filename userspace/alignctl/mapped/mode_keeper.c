@@ -13,8 +13,8 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "device/mode_keeper.h"
 #include "ledger/mode.h"
+#include "mapped/mode_keeper.h"
 #include "remedy/remedy.h"
 
 /**
