@@ -431,7 +431,7 @@ static struct cause_ledger *read_ledger(const char *dir)
 		return NULL;
 	/* all targets of one device have one mode, or nothing is said of it */
 	if (ledger.nr_targets == 1) {
-		const char *mode = ledger.target[0].mode;
+		const char *mode = ledger.target[0].status.mode;
 
 		found = memory_or_exit(calloc(1, sizeof(*found)));
 		found->coalesce = !strcmp(mode, "coalesce");

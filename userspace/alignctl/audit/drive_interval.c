@@ -209,7 +209,7 @@ static bool reports_only(const struct ledger *ledger)
 	size_t i;
 
 	for (i = 0; i < ledger->nr_targets; i++)
-		if (strcmp(ledger->target[i].mode, "report"))
+		if (strcmp(ledger->target[i].status.mode, "report"))
 			return false;
 	return true;
 }

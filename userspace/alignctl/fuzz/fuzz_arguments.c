@@ -290,6 +290,7 @@ int __wrap_dm_align_find(struct dm_align *device, const char *wanted)
 	device->uuid = strdup(strlen(wanted) % 2 ? "ALIGN-1" : "LVM-1");
 	device->nr_targets = 1;
 	device->target = calloc(1, sizeof(*device->target));
+	device->target->device = strdup("sda1");
 	strcpy(device->target->status.mode, "report");
 	return ALIGNCTL_FINE;
 }

@@ -23,8 +23,7 @@ static void check(const struct ledger_selection *selection)
 				FUZZ_CHECK(!ledger->bins[h][bin]);
 		for (k = 0; k < ledger->nr_targets; k++)
 			FUZZ_CHECK(ledger->target[k].device &&
-				   ledger->target[k].physical >= 0 &&
-				   strlen(ledger->target[k].mode) <
+				   strlen(ledger->target[k].status.mode) <
 				   STATUS_MODE_MAX);
 	}
 }

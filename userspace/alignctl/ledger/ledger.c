@@ -81,68 +81,6 @@ static char *bad_file(const char *dir, const char *file)
 	return message_format("%s/%s: missing or malformed", dir, file);
 }
 
-/* Read which device is below; false if the file is missing. */
-static bool read_device(struct ledger_target *target, const char *dir,
-			const char *file)
-{
-	struct sysfs_device device;
-	dev_t devno;
-
-	if (!sysfs_devno(dir, file, &devno)) {
-		target->device = sysfs_text(dir, file);
-	} else if (sysfs_device_open(&device, devno)) {
-		target->device = memory_or_exit(strdup(device.name));
-		target->lower_logical = sysfs_logical(device.disk_dir);
-		sysfs_device_close(&device);
-	} else {
-		target->device = sysfs_text(dir, file);
-		target->device_gone = sysfs_device_gone(devno);
-	}
-	return target->device;
-}
-
-/* Read a target's files; false if the device has no such target. */
-static bool read_target(struct ledger_target *target, const char *dir,
-			unsigned int index)
-{
-	/* Of the modes that a module lacks there is no file, and the number is 0. */
-	const struct { const char *name; int64_t *value; bool lacked; } numbers[] = {
-		{ "physical_block_size", &target->physical, .lacked = false },
-		{ "hold_ms", &target->hold_ms, .lacked = true },
-		{ "max_blocks", &target->max_blocks, .lacked = true },
-		{ "blocks", &target->blocks, .lacked = true },
-		{ "memory_bytes", &target->memory_bytes, .lacked = true },
-		{ "memory_high_water_bytes", &target->memory_high_water, .lacked = true },
-	};
-	CLEANUP_FREE char *prefix = message_format("target%u_", index);
-	CLEANUP_FREE char *mode_file = message_format("%smode", prefix);
-	CLEANUP_FREE char *offset_file = message_format("%salignment_offset",
-							prefix);
-	CLEANUP_FREE char *device_file = message_format("%sdevice", prefix);
-	CLEANUP_FREE char *mode = sysfs_text(dir, mode_file);
-	int64_t offset;
-	size_t i;
-
-	if (!mode)
-		return false;
-	target->index = index;
-	snprintf(target->mode, sizeof(target->mode), "%s", mode);
-	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		CLEANUP_FREE char *file = message_format("%s%s", prefix,
-							 numbers[i].name);
-
-		CLEANUP_FREE char *text = sysfs_text(dir, file);
-
-		if (!text && numbers[i].lacked)
-			continue;
-		if (!sysfs_number(dir, file, numbers[i].value))
-			return false;
-	}
-	target->offset = sysfs_number(dir, offset_file, &offset) ?
-		maybe_of(offset) : MAYBE_UNKNOWN;
-	return read_device(target, dir, device_file);
-}
-
 /* A search for the targets' files: targets of other types have none. */
 struct target_search {
 	struct ledger *ledger;
@@ -170,12 +108,18 @@ static void visit_file(const char *name, void *context)
 {
 	struct target_search *search = context;
 	struct ledger *ledger = search->ledger;
-	struct ledger_target target = { 0 };
+	struct align_target target;
 	unsigned int index;
 
 	if (!is_mode_file(name, &index) ||
-	    !read_target(&target, search->dir, index))
+	    !target_read(&target, search->dir, index))
 		return;
+	target.status.epoch = ledger->epoch;
+	target.status.held_blocks = ledger->raw[LEDGER_held_blocks];
+	target.status.degraded = ledger->raw[LEDGER_degraded];
+	target.status.held_bytes = ledger->missing[LEDGER_held_bytes] ?
+		MAYBE_UNKNOWN :
+		maybe_of((int64_t)ledger->raw[LEDGER_held_bytes]);
 	ledger->target = memory_or_exit(
 		reallocarray(ledger->target, ledger->nr_targets + 1,
 			     sizeof(*ledger->target)));
@@ -233,11 +177,7 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 
 void ledger_free(struct ledger *ledger)
 {
-	size_t i;
-
-	for (i = 0; i < ledger->nr_targets; i++)
-		free(ledger->target[i].device);
-	free(ledger->target);
+	targets_free(ledger->target, ledger->nr_targets);
 	memset(ledger, 0, sizeof(*ledger));
 }
 
@@ -259,22 +199,6 @@ bool ledger_balanced(const struct ledger *ledger)
 uint64_t ledger_degraded(const struct ledger *ledger)
 {
 	return ledger->raw[LEDGER_degraded];
-}
-
-const struct ledger_target *ledger_gone(const struct ledger *ledger)
-{
-	size_t i;
-
-	for (i = 0; i < ledger->nr_targets; i++)
-		if (ledger->target[i].device_gone)
-			return &ledger->target[i];
-	return NULL;
-}
-
-bool ledger_offers_smaller(const struct ledger *ledger,
-			   const struct ledger_target *target)
-{
-	return ledger->logical < target->lower_logical;
 }
 
 static double ratio(uint64_t part, uint64_t whole)
@@ -339,13 +263,14 @@ void ledger_histogram(const struct ledger *ledger,
 /* Bytes of a block that share a bin of phases; of the largest target's blocks. */
 static double phase_bin_bytes(const struct ledger *ledger)
 {
-	int64_t least = ledger->logical;
+	uint32_t least = ledger->logical;
 	size_t i;
 
 	for (i = 0; i < ledger->nr_targets; i++)
-		if (ledger->target[i].physical / ALIGN_PHASE_BINS > least)
-			least = ledger->target[i].physical / ALIGN_PHASE_BINS;
-	return (double)least;
+		if (ledger->target[i].status.physical / ALIGN_PHASE_BINS > least)
+			least = ledger->target[i].status.physical /
+				ALIGN_PHASE_BINS;
+	return least;
 }
 
 double ledger_bin_bound(const struct ledger *ledger,

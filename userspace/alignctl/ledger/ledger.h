@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "ledger/status.h"
+#include "ledger/target.h"
 #include "geometry.h"
 
 enum ledger_counter {
@@ -66,36 +66,6 @@ struct ledger_histogram_row {
 extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
 
 /**
- * struct ledger_target - one target of the device
- * @index: index of the target in the device's table
- * @mode: "report", "pad" or "coalesce"
- * @physical: physical block, bytes
- * @offset: alignment offset, bytes
- * @hold_ms: longest time that coalesce holds a block, ms
- * @max_blocks: limit of blocks in memory
- * @blocks: number of blocks in memory now
- * @memory_bytes: memory in use now, bytes
- * @memory_high_water: largest memory that was in use, bytes
- * @device: the kernel's name of the device below, or "major:minor"
- * @device_gone: the device below has been removed
- * @lower_logical: logical block of the device below, bytes; 0 if not known
- */
-struct ledger_target {
-	unsigned int index;
-	char mode[STATUS_MODE_MAX];
-	int64_t physical;
-	struct maybe offset;
-	int64_t hold_ms;
-	int64_t max_blocks;
-	int64_t blocks;
-	int64_t memory_bytes;
-	int64_t memory_high_water;
-	char *device;
-	bool device_gone;
-	uint32_t lower_logical;
-};
-
-/**
  * struct ledger - the ledger as read at one time
  * @read_ns: time of the reading, on the monotonic clock
  * @since_ns: time of the earlier reading from which it counts, likewise; 0: it
@@ -128,7 +98,7 @@ struct ledger {
 	uint64_t bins[HISTOGRAM_NR][LEDGER_MAX_BINS];
 	uint64_t baseline_bins[HISTOGRAM_NR][LEDGER_MAX_BINS];
 	size_t nr_targets;
-	struct ledger_target *target;
+	struct align_target *target;
 };
 
 /*
@@ -154,16 +124,6 @@ bool ledger_balanced(const struct ledger *ledger);
  * written; unless it is 0 the device is degraded, and every flush fails.
  */
 uint64_t ledger_degraded(const struct ledger *ledger);
-
-/* Return the first target whose device below is gone; NULL: none. */
-const struct ledger_target *ledger_gone(const struct ledger *ledger);
-
-/*
- * Check whether a target makes the logical blocks that the device offers, by its
- * feature logical_block_size: those of the device below are larger.
- */
-bool ledger_offers_smaller(const struct ledger *ledger,
-			   const struct ledger_target *target);
 
 /*
  * Return the bytes of whole physical blocks touched by the writes that arrived

@@ -134,7 +134,7 @@ static double number(const struct ledger *ledger, enum measure measure,
 		break;
 	case MEASURE_PHYSICAL:
 		return ledger->nr_targets ?
-		       (double)ledger->target[0].physical : NAN;
+		       (double)ledger->target[0].status.physical : NAN;
 	case MEASURE_WRITES:
 		return (double)ledger_value(ledger, LEDGER_writes);
 	case MEASURE_BYTES:
@@ -216,7 +216,7 @@ static struct table_value state_value(const struct ledger *ledger,
 
 	if (measure == MEASURE_MODE)
 		return ledger->nr_targets ?
-		       table_text(ledger->target[0].mode) : table_null();
+		       table_text(ledger->target[0].status.mode) : table_null();
 	n = number(ledger, measure, &open);
 	if (isnan(n))
 		return table_null();

@@ -124,7 +124,7 @@ static char *read_histograms(struct ledger *ledger, struct json_object *device)
 	return NULL;
 }
 
-static bool read_target(struct ledger_target *target,
+static bool read_target(struct align_target *target,
 			struct json_object *object)
 {
 	const char *mode = json_get_text(object, "mode");
@@ -134,11 +134,11 @@ static bool read_target(struct ledger_target *target,
 	if (!mode || !device || !json_get_number(object, "index", &index) ||
 	    index > UINT_MAX ||
 	    !json_get_number(object, "physical_block_size", &physical) ||
-	    physical > INT64_MAX)
+	    physical > UINT32_MAX)
 		return false;
 	target->index = (unsigned int)index;
-	target->physical = (int64_t)physical;
-	snprintf(target->mode, sizeof(target->mode), "%s", mode);
+	target->status.physical = (uint32_t)physical;
+	snprintf(target->status.mode, sizeof(target->status.mode), "%s", mode);
 	target->device = message_format("%s", device);
 	return true;
 }

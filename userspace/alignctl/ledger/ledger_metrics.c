@@ -95,7 +95,8 @@ static bool cannot_count(const struct ledger *ledger,
 	     counter != LEDGER_touches_starved) || ledger->raw[counter])
 		return false;
 	for (i = 0; i < ledger->nr_targets; i++)
-		if (ledger_offers_smaller(ledger, &ledger->target[i]))
+		if (target_offers_smaller(&ledger->target[i],
+					  ledger->logical))
 			return false;
 	return true;
 }
@@ -235,10 +236,10 @@ static void write_info(const struct metrics *metrics,
 	size_t i;
 
 	for (i = 0; i < ledger->nr_targets; i++) {
-		mode = common(mode, ledger->target[i].mode);
+		mode = common(mode, ledger->target[i].status.mode);
 		lower = common(lower, ledger->target[i].device);
-		same &= physical < 0 || physical == ledger->target[i].physical;
-		physical = ledger->target[i].physical;
+		same &= physical < 0 || physical == ledger->target[i].status.physical;
+		physical = ledger->target[i].status.physical;
 		if (hold_ms < ledger->target[i].hold_ms)
 			hold_ms = ledger->target[i].hold_ms;
 	}
@@ -265,9 +266,11 @@ static void write_targets(const struct metrics *metrics)
 	family(metrics, "device_gone", "gauge",
 	       "1 if a device below has been removed", "");
 	for (i = 0; i < metrics->nr; i++) {
+		const struct ledger *ledger = &metrics->device[i].ledger;
+
 		sample(metrics, "device_gone", "", &metrics->device[i]);
-		sample_end(metrics, ledger_gone(&metrics->device[i].ledger) ?
-				    1 : 0);
+		sample_end(metrics, targets_gone(ledger->target,
+						 ledger->nr_targets) ? 1 : 0);
 	}
 	family(metrics, "memory_bytes", "gauge",
 	       "memory that blocks take now", "");
@@ -276,7 +279,7 @@ static void write_targets(const struct metrics *metrics)
 		uint64_t sum = 0;
 
 		for (k = 0; k < ledger->nr_targets; k++)
-			sum += (uint64_t)ledger->target[k].memory_bytes;
+			sum += ledger->target[k].status.memory_bytes;
 		sample(metrics, "memory_bytes", "", &metrics->device[i]);
 		sample_end(metrics, sum);
 	}

@@ -30,7 +30,7 @@ static uint64_t sum_bins(const uint64_t *bins)
 /* A target, and the ledger of its device. */
 struct target_row {
 	const struct ledger *ledger;
-	const struct ledger_target *target;
+	const struct align_target *target;
 };
 
 enum target_column {
@@ -70,34 +70,34 @@ static const struct table_column target_columns[] = {
 static struct table_value target_value(const void *row, size_t column)
 {
 	const struct target_row *r = row;
-	const struct ledger_target *target = r->target;
+	const struct align_target *target = r->target;
 	int64_t offset;
 
 	switch ((enum target_column)column) {
 	case TARGET_INDEX:
 		return table_number(target->index);
 	case TARGET_MODE:
-		return table_text(target->mode);
+		return table_text(target->status.mode);
 	case TARGET_LOGICAL:
-		return ledger_offers_smaller(r->ledger, target) ?
+		return target_offers_smaller(target, r->ledger->logical) ?
 			table_number(r->ledger->logical) : table_null();
 	case TARGET_PHYSICAL:
-		return table_number(target->physical);
+		return table_number(target->status.physical);
 	case TARGET_OFFSET:
-		return maybe_get(target->offset, &offset) ?
+		return maybe_get(target->status.offset, &offset) ?
 			table_number((uint64_t)offset) : table_text("unknown");
 	case TARGET_ON:
 		return table_text(target->device);
 	case TARGET_GONE:
 		return table_bool(target->device_gone);
 	case TARGET_HOLD:
-		return mode_hold_value(target->mode, target->hold_ms);
+		return mode_hold_value(target->status.mode, target->hold_ms);
 	case TARGET_MAX_BLOCKS:
-		return table_number(target->max_blocks);
+		return table_number(target->status.max_blocks);
 	case TARGET_BLOCKS:
-		return table_number(target->blocks);
+		return table_number(target->status.blocks);
 	case TARGET_MEMORY:
-		return table_number(target->memory_bytes);
+		return table_number(target->status.memory_bytes);
 	case TARGET_HIGH_WATER:
 		return table_number(target->memory_high_water);
 	}
@@ -452,6 +452,8 @@ static void text_held(const struct ledger *ledger)
 static void text_device(const struct ledger_device *device)
 {
 	const struct ledger *ledger = &device->ledger;
+	const struct align_target *gone =
+		targets_gone(ledger->target, ledger->nr_targets);
 
 	printf("%s (%s), epoch %" PRIu64 "\n", device->name, device->dm,
 	       ledger->epoch);
@@ -463,9 +465,9 @@ static void text_device(const struct ledger_device *device)
 	text_held(ledger);
 	text_times(ledger);
 	text_phase(ledger);
-	if (ledger_gone(ledger))
+	if (gone)
 		printf("  gone: %s, below, is no longer there; reads and writes fail\n",
-		       ledger_gone(ledger)->device);
+		       gone->device);
 	if (ledger_degraded(ledger))
 		puts("  degraded: held blocks cannot be written, and every flush fails");
 	if (!ledger_balanced(ledger))

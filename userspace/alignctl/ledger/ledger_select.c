@@ -136,6 +136,7 @@ static bool idle(const struct ledger_device *device)
 static int read_ledger(struct ledger_device *device, char **error)
 {
 	const struct timespec pause = { .tv_nsec = BALANCE_WAIT_NS };
+	const struct align_target *gone;
 	int result = ALIGNCTL_FINE;
 	bool was_idle;
 	int tries;
@@ -157,9 +158,9 @@ static int read_ledger(struct ledger_device *device, char **error)
 			      device->name);
 		result = ALIGNCTL_FINDINGS;
 	}
-	if (ledger_gone(&device->ledger)) {
-		mode_report_gone(device->name,
-				 ledger_gone(&device->ledger)->device);
+	gone = targets_gone(device->ledger.target, device->ledger.nr_targets);
+	if (gone) {
+		mode_report_gone(device->name, gone->device);
 		result = ALIGNCTL_FINDINGS;
 	}
 	if (ledger_degraded(&device->ledger)) {

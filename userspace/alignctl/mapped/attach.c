@@ -384,13 +384,13 @@ static void print_way_to_partitions(const struct dm_align *made)
 /* Print a target's figures, as the kernel has them. @below: its device. */
 static void print_target(const char *name, const char *below,
 			 const struct dm_align *device,
-			 const struct dm_align_target *target)
+			 const struct align_target *target)
 {
 	const struct align_status *status = &target->status;
 	int64_t offset;
 
 	printf("/dev/mapper/%s: on %s, mode %s, ", name, below, status->mode);
-	if (dm_align_offers_smaller(device, target))
+	if (target_offers_smaller(target, device->logical))
 		printf("logical block %" PRIu32 " bytes (below: %" PRIu32 "), ",
 		       device->logical, target->lower_logical);
 	printf("physical block %" PRIu32 " bytes, alignment offset ",

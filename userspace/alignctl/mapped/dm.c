@@ -55,7 +55,7 @@ static void take_status(unsigned int index, uint64_t start, uint64_t length,
 			const char *params, void *context)
 {
 	struct dm_align *device = context;
-	struct dm_align_target *target;
+	struct align_target *target;
 
 	device->target = memory_or_exit(
 		reallocarray(device->target, device->nr_targets + 1,
@@ -82,70 +82,33 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 	(void)index;
 	(void)length;
 	for (i = 0; i < device->nr_targets; i++) {
-		struct dm_align_target *target = &device->target[i];
+		struct align_target *target = &device->target[i];
 
-		if (target->start != start ||
-		    !status_parse_table(params, &target->table))
-			continue;
-		target->device_gone = sysfs_device_gone(target->table.device);
+		if (target->start == start)
+			status_parse_table(params, &target->table);
 	}
-}
-
-/* Read whether a target may hold now. */
-static struct maybe holding_of(const char *dir, unsigned int index)
-{
-	CLEANUP_FREE char *file = message_format("align/target%u_holding",
-						 index);
-	int64_t holding;
-
-	return sysfs_number(dir, file, &holding) ? maybe_of(holding) :
-						   MAYBE_UNKNOWN;
-}
-
-/* Read the logical block of a device by its number; 0 if that is not known. */
-static uint32_t logical_of(dev_t devno)
-{
-	struct sysfs_device device;
-	uint32_t logical;
-
-	if (!sysfs_device_open(&device, devno))
-		return 0;
-	logical = sysfs_logical(device.disk_dir);
-	sysfs_device_close(&device);
-	return logical;
 }
 
 /* Read the members of the targets that only sysfs has. */
 static void read_sysfs(struct dm_align *device)
 {
+	CLEANUP_FREE char *dir = NULL;
 	struct sysfs_device self;
 	int64_t oldest;
 	size_t i;
 
 	device->held_oldest_ms = MAYBE_UNKNOWN;
+	for (i = 0; i < device->nr_targets; i++)
+		target_read_below(&device->target[i]);
 	if (!sysfs_device_open(&self, device->devno))
 		return;
 	device->logical = sysfs_logical(self.disk_dir);
-	if (sysfs_number(self.dir, "align/held_oldest_ms", &oldest))
-		device->held_oldest_ms = maybe_of(oldest);
-	for (i = 0; i < device->nr_targets; i++) {
-		struct dm_align_target *target = &device->target[i];
-		CLEANUP_FREE char *prefix = message_format("align/target%u",
-							   target->index);
-		CLEANUP_FREE char *hold_ms = message_format("%s_hold_ms",
-							    prefix);
-		CLEANUP_FREE char *high_water = message_format(
-			"%s_memory_high_water_bytes", prefix);
-
-		if (!sysfs_number(self.dir, hold_ms, &target->hold_ms))
-			target->hold_ms = 0;
-		if (!sysfs_number(self.dir, high_water,
-				  &target->memory_high_water))
-			target->memory_high_water = 0;
-		target->holding = holding_of(self.dir, target->index);
-		target->lower_logical = logical_of(target->table.device);
-	}
+	dir = message_format("%s/align", self.dir);
 	sysfs_device_close(&self);
+	if (sysfs_number(dir, "held_oldest_ms", &oldest))
+		device->held_oldest_ms = maybe_of(oldest);
+	for (i = 0; i < device->nr_targets; i++)
+		target_read_holding(&device->target[i], dir);
 }
 
 /* Read a device; false if it is gone or has no align target. */
@@ -180,7 +143,7 @@ void dm_align_free(struct dm_align *device)
 {
 	free(device->name);
 	free(device->uuid);
-	free(device->target);
+	targets_free(device->target, device->nr_targets);
 	memset(device, 0, sizeof(*device));
 }
 
@@ -238,40 +201,6 @@ static int list_dm(struct dm_align **devices, size_t *nr)
 	return ALIGNCTL_FINE;
 }
 
-/* Turn what sysfs has of a target into what dm would have. */
-static struct dm_align_target target_of(const struct ledger *ledger,
-					const struct ledger_target *found,
-					const char *dir)
-{
-	CLEANUP_FREE char *file = message_format("align/target%u_device",
-						 found->index);
-	struct dm_align_target target = {
-		.index = found->index,
-		.status = {
-			.physical = found->physical,
-			.offset = found->offset,
-			.max_blocks = found->max_blocks,
-			.blocks = found->blocks,
-			.memory_bytes = found->memory_bytes,
-			.epoch = ledger->epoch,
-			.held_blocks = ledger->raw[LEDGER_held_blocks],
-			.degraded = ledger->raw[LEDGER_degraded],
-			.held_bytes = ledger->missing[LEDGER_held_bytes] ?
-				MAYBE_UNKNOWN : maybe_of((int64_t)
-					ledger->raw[LEDGER_held_bytes]),
-		},
-		.device_gone = found->device_gone,
-		.lower_logical = found->lower_logical,
-		.hold_ms = found->hold_ms,
-		.memory_high_water = found->memory_high_water,
-		.holding = holding_of(dir, found->index),
-	};
-
-	memcpy(target.status.mode, found->mode, sizeof(target.status.mode));
-	sysfs_devno(dir, file, &target.table.device);
-	return target;
-}
-
 struct sysfs_list {
 	struct dm_align *device;
 	size_t nr;
@@ -288,7 +217,6 @@ static void visit_block(const char *name, void *context)
 	struct dm_align device = { .from_sysfs = true };
 	struct ledger ledger = { 0 };
 	int64_t suspended = 0;
-	size_t i;
 
 	if (!epoch || !sysfs_devno(dir, "dev", &device.devno))
 		return;
@@ -307,11 +235,10 @@ static void visit_block(const char *name, void *context)
 	device.suspended = suspended;
 	device.logical = sysfs_logical(dir);
 	device.held_oldest_ms = ledger.held_oldest_ms;
-	device.target = memory_or_exit(calloc(ledger.nr_targets + 1,
-					      sizeof(*device.target)));
-	for (i = 0; i < ledger.nr_targets; i++)
-		device.target[device.nr_targets++] =
-			target_of(&ledger, &ledger.target[i], dir);
+	device.target = ledger.target;
+	device.nr_targets = ledger.nr_targets;
+	ledger.target = NULL;
+	ledger.nr_targets = 0;
 	ledger_free(&ledger);
 	if (!device.nr_targets) {
 		dm_align_free(&device);
@@ -449,27 +376,15 @@ bool dm_uuid_partition(const char *uuid)
 
 bool dm_align_gone(const struct dm_align *device)
 {
-	size_t i;
-
-	for (i = 0; i < device->nr_targets; i++)
-		if (device->target[i].device_gone)
-			return true;
-	return false;
+	return targets_gone(device->target, device->nr_targets);
 }
 
-bool dm_align_offers_smaller(const struct dm_align *device,
-			     const struct dm_align_target *target)
-{
-	return device->logical && device->logical < target->lower_logical;
-}
-
-const struct dm_align_target *
-dm_align_smaller(const struct dm_align *device)
+const struct align_target *dm_align_smaller(const struct dm_align *device)
 {
 	size_t i;
 
 	for (i = 0; i < device->nr_targets; i++)
-		if (dm_align_offers_smaller(device, &device->target[i]))
+		if (target_offers_smaller(&device->target[i], device->logical))
 			return &device->target[i];
 	return NULL;
 }

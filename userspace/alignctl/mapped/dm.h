@@ -8,39 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ledger/status.h"
+#include "ledger/target.h"
 
 /* Length of the longest device name: DM_NAME_LEN without the final 0. */
 #define DM_MAX_NAME	127U
-
-/**
- * struct dm_align_target - one align target of a device
- * @index: index of the target in the device's table
- * @start: first sector of the target on the device
- * @length: length of the target in sectors
- * @status: status line of the target
- * @table: table line of the target
- * @device_gone: the device below has been removed
- * @lower_logical: logical block of the device below, bytes, from sysfs; 0 if missing
- *	there
- * @hold_ms: longest time to hold a block, ms, from sysfs; 0 if missing there
- * @holding: 1: in mode coalesce, a partial touch may be acknowledged as soon as
- *	it is copied; 0: not, from sysfs; unknown if missing there
- * @memory_high_water: largest memory that blocks have taken, bytes, from sysfs;
- *	0 if missing there
- */
-struct dm_align_target {
-	unsigned int index;
-	uint64_t start;
-	uint64_t length;
-	struct align_status status;
-	struct align_table table;
-	bool device_gone;
-	uint32_t lower_logical;
-	int64_t hold_ms;
-	int64_t memory_high_water;
-	struct maybe holding;
-};
 
 /**
  * struct dm_align - a device-mapper device with at least one align target
@@ -67,7 +38,7 @@ struct dm_align {
 	uint32_t logical;
 	struct maybe held_oldest_ms;
 	size_t nr_targets;
-	struct dm_align_target *target;
+	struct align_target *target;
 };
 
 /*
@@ -107,16 +78,8 @@ bool dm_uuid_partition(const char *uuid);
 /* Check whether the device below any of the targets has been removed. */
 bool dm_align_gone(const struct dm_align *device);
 
-/*
- * Check whether a target makes the logical blocks that its device offers, by its
- * feature logical_block_size: those of the device below are larger.
- */
-bool dm_align_offers_smaller(const struct dm_align *device,
-			     const struct dm_align_target *target);
-
-/* Find the first target for which that is so; NULL: none. */
-const struct dm_align_target *
-dm_align_smaller(const struct dm_align *device);
+/* Find the first target that offers smaller logical blocks; NULL: none. */
+const struct align_target *dm_align_smaller(const struct dm_align *device);
 
 /* Check whether something has the device open now. */
 bool dm_align_open(const struct dm_align *device);

@@ -18,8 +18,8 @@
 
 #define WATCH_MS	1000
 
-static bool same_settings(const struct dm_align_target *a,
-			  const struct dm_align_target *b)
+static bool same_settings(const struct align_target *a,
+			  const struct align_target *b)
 {
 	return a->index == b->index && a->start == b->start &&
 	       a->length == b->length &&

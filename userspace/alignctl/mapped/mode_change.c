@@ -10,7 +10,7 @@
 #include "sysfs/device.h"
 #include "sysfs/sysfs.h"
 
-static void warn_shared_below(const struct dm_align_target *target)
+static void warn_shared_below(const struct align_target *target)
 {
 	CLEANUP_FREE char *reason = NULL;
 	struct device below;
@@ -51,7 +51,7 @@ bool mode_check_hold(const struct dm_align *device)
 
 bool mode_check_report(const struct dm_align *device)
 {
-	const struct dm_align_target *target = dm_align_smaller(device);
+	const struct align_target *target = dm_align_smaller(device);
 	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH,
 						   device->name);
 

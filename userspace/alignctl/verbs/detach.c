@@ -90,7 +90,7 @@ static int empty_device(const struct dm_align *device, bool force)
  */
 static int refuse_larger(const struct dm_align *device)
 {
-	const struct dm_align_target *target = dm_align_smaller(device);
+	const struct align_target *target = dm_align_smaller(device);
 
 	if (!target || !device->open_count)
 		return ALIGNCTL_FINE;

@@ -43,7 +43,7 @@ static char *kernel_name(dev_t devno)
 /* A target, and the device that it is one of. */
 struct list_row {
 	const struct dm_align *device;
-	const struct dm_align_target *target;
+	const struct align_target *target;
 };
 
 enum list_column {
@@ -101,7 +101,7 @@ static const struct table_column list_columns[] = {
 };
 
 /* Check for a target in mode coalesce that acknowledges nothing early now. */
-static bool may_not_hold(const struct dm_align_target *target)
+static bool may_not_hold(const struct align_target *target)
 {
 	int64_t holding;
 
@@ -152,7 +152,7 @@ static struct table_value list_value(const void *row, size_t column)
 {
 	const struct list_row *r = row;
 	const struct dm_align *device = r->device;
-	const struct dm_align_target *target = r->target;
+	const struct align_target *target = r->target;
 	const struct align_status *status = &target->status;
 	int64_t offset, holding;
 
@@ -168,7 +168,7 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_SECTORS:
 		return known(device, target->length);
 	case LIST_ON:
-		return table_text_taken(kernel_name(target->table.device));
+		return table_text(target->device);
 	case LIST_GONE:
 		return table_bool(target->device_gone);
 	case LIST_ON_START:
@@ -176,7 +176,7 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_MODE:
 		return table_text(status->mode);
 	case LIST_LOGICAL:
-		return dm_align_offers_smaller(device, target) ?
+		return target_offers_smaller(target, device->logical) ?
 			table_number(device->logical) : table_null();
 	case LIST_PHYSICAL:
 		return table_number(status->physical);

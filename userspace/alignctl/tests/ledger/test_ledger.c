@@ -108,9 +108,9 @@ static void reading(void)
 		      ledger_histograms[i].name, bins[5]);
 	}
 	CHECK(ledger.nr_targets == 1 &&
-	      !strcmp(ledger.target[0].mode, "report") &&
-	      !maybe_known(ledger.target[0].offset) &&
-	      ledger.target[0].physical == 4096 &&
+	      !strcmp(ledger.target[0].status.mode, "report") &&
+	      !maybe_known(ledger.target[0].status.offset) &&
+	      ledger.target[0].status.physical == 4096 &&
 	      !strcmp(ledger.target[0].device, "sda"), "%zu targets",
 	      ledger.nr_targets);
 	CHECK(ledger.target[0].hold_ms == 250 &&
@@ -233,8 +233,8 @@ static void restarted(void)
 
 static void bounds(void)
 {
-	struct ledger_target target[2] = {
-		{ .physical = 4096 }, { .physical = 65536 },
+	struct align_target target[2] = {
+		{ .status.physical = 4096 }, { .status.physical = 65536 },
 	};
 	struct ledger ledger = { .logical = 512 };
 
@@ -243,13 +243,13 @@ static void bounds(void)
 	ledger.target = target;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 2560,
 	      "phase of 64 KiB");
-	target[1].physical = 262144;
+	target[1].status.physical = 262144;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 5 * 2048,
 	      "phase of 256 KiB");
 	ledger.logical = 4096;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 5 * 4096,
 	      "phase of 256 KiB, 4096 addressable");
-	target[1].physical = 1048576;
+	target[1].status.physical = 1048576;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 127) == 127 * 8192,
 	      "phase of 1 MiB");
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_SIZE, 3) == 4096, "size");
