@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The volatile write cache: which cache runs wait, which writes may join them,
- * and in which sweeps the head writes them.
+ * and in which sweeps the head writes them; and the clock, hdd_advance(), as
+ * the cache makes all events but the end of look-ahead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -290,7 +291,8 @@ static void write_stream(struct hdd *h, struct cache_run *r, int64_t now)
 
 /* ---- events ---- */
 
-int64_t next_work(const struct hdd *h)
+/* Return when an idle head has something to write; NEVER if nothing waits. */
+static int64_t next_work(const struct hdd *h)
 {
 	int64_t earliest = NEVER;
 
@@ -343,7 +345,7 @@ static void seal_stream(struct hdd *h, int64_t now)
 }
 
 /* Seek to the next run in the direction of the sweep, or else to the first. */
-void start_seek(struct hdd *h, int64_t now)
+static void start_seek(struct hdd *h, int64_t now)
 {
 	const struct cache_run *r = stream_of(h);
 	const struct cache_run *next = NULL;
@@ -370,7 +372,7 @@ void start_seek(struct hdd *h, int64_t now)
 	h->until = mechanics_reach(&h->mechanics, now, h->pos, h->target, true);
 }
 
-void start_writing(struct hdd *h)
+static void start_writing(struct hdd *h)
 {
 	int64_t now = h->until;
 	struct cache_run *stream = find_stream(h);
@@ -384,7 +386,7 @@ void start_writing(struct hdd *h)
 	write_batch(h, now);
 }
 
-void end_batch(struct hdd *h)
+static void end_batch(struct hdd *h)
 {
 	head_worked(h, h->since, h->until);
 	for (unsigned int i = 0; i < h->writing; i++)
@@ -394,7 +396,8 @@ void end_batch(struct hdd *h)
 	head_rests(h, h->until, h->pos);
 }
 
-int64_t stream_runs_dry(const struct hdd *h)
+/* Return when the head has written all of the stream that is not held back. */
+static int64_t stream_runs_dry(const struct hdd *h)
 {
 	return h->since + mechanics_travel(&h->mechanics, h->pos,
 					   stream_limit(h, stream_of(h)));
@@ -426,6 +429,55 @@ int64_t end_stream(struct hdd *h, int64_t now)
 	head_worked(h, h->since, then);
 	head_rests(h, later(then, h->since), to);
 	return h->since;
+}
+
+/* ---- the clock ---- */
+
+/* Return when the next event happens without a request. */
+static int64_t next_event(const struct hdd *h)
+{
+	switch (h->state) {
+	case HEAD_SEEKING:
+	case HEAD_BATCH:
+		return h->until;
+	case HEAD_STREAM:
+		return stream_runs_dry(h);
+	case HEAD_LOOK_AHEAD:
+		return look_ahead_done(h);
+	case HEAD_IDLE:
+		break;
+	}
+	return next_work(h);
+}
+
+int64_t next_step(struct hdd *h)
+{
+	int64_t now = next_event(h);
+
+	switch (h->state) {
+	case HEAD_IDLE:
+		start_seek(h, now);
+		break;
+	case HEAD_SEEKING:
+		start_writing(h);
+		break;
+	case HEAD_BATCH:
+		end_batch(h);
+		break;
+	case HEAD_STREAM:
+		end_stream(h, now);
+		break;
+	case HEAD_LOOK_AHEAD:
+		end_look_ahead(h, now);
+		break;
+	}
+	return now;
+}
+
+void hdd_advance(struct hdd *h, int64_t now)
+{
+	while (next_event(h) <= now)
+		next_step(h);
 }
 
 /* Do the next event that a waiting request needs.  Return its time. */
