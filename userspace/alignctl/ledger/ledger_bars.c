@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/latency.h"
 #include "base/message.h"
-#include "base/table.h"
 #include "ledger/ledger_bars.h"
 
 #define BAR_WIDTH	40U	/* characters, of the largest bin */
@@ -66,6 +66,19 @@ static char *bar_bound(const struct bars *bars, unsigned int bar)
 					      ledger_bin_bound(ledger,
 							       histogram,
 							       last - TIME_BINS)).text);
+}
+
+struct table_value ledger_percentile(const uint64_t *bins,
+				     unsigned int per_mille)
+{
+	struct table_value value;
+	bool open;
+
+	value = table_real(latency_histogram_percentile(bins, per_mille,
+							&open));
+	value.text = message_format("%s %s", open ? ">=" : "<",
+				    figure(FIGURE_US, value.real).text);
+	return value;
 }
 
 char *ledger_bar(double part, unsigned int width)

@@ -5,8 +5,8 @@
 #include "base/message.h"
 #include "base/table.h"
 #include "base/units.h"
+#include "ledger/ledger_bars.h"
 #include "ledger/ledger_interval.h"
-#include "ledger/ledger_report.h"
 
 /* Latencies of a device's writes in the interval. */
 struct times {

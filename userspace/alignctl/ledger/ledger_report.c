@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/latency.h"
 #include "base/message.h"
 #include "base/output.h"
 #include "base/table.h"
+#include "ledger/ledger_bars.h"
 #include "ledger/ledger_interval.h"
 #include "ledger/ledger_report.h"
 #include "ledger/mode.h"
@@ -281,19 +281,6 @@ static struct json_object *json_bins(const struct histogram_row *row)
 							 row->histogram, i),
 					row->bins[i]);
 	return array;
-}
-
-struct table_value ledger_percentile(const uint64_t *bins,
-				     unsigned int per_mille)
-{
-	struct table_value value;
-	bool open;
-
-	value = table_real(latency_histogram_percentile(bins, per_mille,
-							&open));
-	value.text = message_format("%s %s", open ? ">=" : "<",
-				    figure(FIGURE_US, value.real).text);
-	return value;
 }
 
 static struct table_value percentile(const struct histogram_row *row,

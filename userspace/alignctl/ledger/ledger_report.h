@@ -7,20 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/table.h"
 #include "ledger/ledger_select.h"
 
 /* Print every counter with its unit and meaning, for help. */
 void ledger_report_counters(void);
 
 void ledger_report_text(const struct ledger_device *devices, size_t nr);
-
-/*
- * Return a percentile of a histogram of times as the bound of its bin: a time
- * may be anywhere in its bin.
- */
-struct table_value ledger_percentile(const uint64_t *bins,
-				     unsigned int per_mille);
 
 /*
  * Return the document with the ledgers. @interval: seconds that the figures are
