@@ -8,7 +8,6 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
-#include "base/output.h"
 
 __attribute__((format(printf, 2, 0)))
 static void message_line(const char *prefix, const char *format, va_list args)
@@ -20,7 +19,7 @@ static void message_line(const char *prefix, const char *format, va_list args)
 		text = NULL;
 	visible = message_visible(memory_or_exit(text));
 	/* keep the order of standard output and standard error */
-	output_flush();
+	fflush(stdout);
 	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
 }
 
