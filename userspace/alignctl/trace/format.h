@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The interface between trace.c and the reader of each format. */
+/* The reader of each format, and what readers and trace.c have in common. */
 #ifndef ALIGNCTL_TRACE_FORMAT_H
 #define ALIGNCTL_TRACE_FORMAT_H
 
@@ -116,6 +116,12 @@ extern const struct trace_format trace_recording, trace_iolog,
 
 /* The format of a table whose columns trace->choice names. */
 extern const struct trace_format trace_columns_format;
+
+/*
+ * Begin a pass over the trace @by its format's open() or rewind(). Return: enum
+ * alignctl_exit; reported.
+ */
+int trace_begin(struct trace *trace, int (*by)(struct trace *trace));
 
 /* Report why the trace cannot be read at @trace->at. Return: TRACE_BROKEN. */
 enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
