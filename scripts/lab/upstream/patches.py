@@ -156,9 +156,9 @@ Add the part of the dm-align target that serves writes in its mode pad:
 
 - write.c takes a write apart into partial touches and the remainder,
   which goes down without a copy, cut at physical boundaries;
-- order.c has which write waits for which, block.c the blocks in memory, turn.c
-  the life of one block; its
-  first comment has the states and the rules of who may touch what;
+- order.c has which write waits for which, block.c the blocks in
+  memory, turn.c the life of one block; its first comment has the states
+  and the rules of who may touch what;
 - start.c decides late when a block is read, because the write that
   would complete it may be on its way;
 - run.c reads and writes neighbouring blocks by one request;
