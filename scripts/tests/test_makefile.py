@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from lab.pace import patience
 from lab.paths import REPO
 
 TARGETS = (REPO / "Makefile").read_text().rpartition(".PHONY:")[2].split()
@@ -35,7 +36,7 @@ if re.match({HARMLESS.pattern!r}, sys.argv[-1].replace(chr(92) + chr(10), "")):
 def test_a_dry_run_of_all_targets_runs_nothing(shell):
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     dry = subprocess.run(["make", "-n", f"SHELL={shell}", *TARGETS], cwd=REPO, env=environment, capture_output=True, text=True,
-                         timeout=60)
+                         timeout=patience(60))
     assert dry.returncode == 0, dry.stderr
     asked = shell.with_name("asked").read_text().replace("\\\n", "").split("\0")
     assert [words for words in asked if words and not HARMLESS.match(words)] == []
@@ -44,5 +45,5 @@ def test_a_dry_run_of_all_targets_runs_nothing(shell):
 
 
 def test_the_targets_are_those_of_the_help():
-    told = subprocess.run(["make", "help"], cwd=REPO, capture_output=True, text=True, check=True, timeout=60).stdout
+    told = subprocess.run(["make", "help"], cwd=REPO, capture_output=True, text=True, check=True, timeout=patience(60)).stdout
     assert set(re.findall(r"^  make ([\w-]+)", told, re.M)) <= set(TARGETS)
