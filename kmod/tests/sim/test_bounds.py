@@ -6,7 +6,7 @@ import re
 import pytest
 
 from lab.plugins import extent
-from sim.programs import CLEAN, build_once, build_with_changes, sim
+from sim.programs import CLEAN, build_once, runs_with_changes, sim
 
 FOCUS = ["--focus", "bounds"]
 # Lives of make check, and of make check-all.
@@ -31,9 +31,14 @@ def counted(tmp_path_factory, linux):
     return build_once(tmp_path_factory.mktemp("bounds"), linux, "BOUNDS=1")
 
 
-def visits(out, lives):
-    """Return the largest count of each place above 64, by who takes its lock, who visits, and what."""
-    status, output = sim(out, "--seed", 1, "--lives", lives, *FOCUS, program="sim-bounds")
+def run_of(lives):
+    """Return a run that counts, as runs_with_changes() takes it."""
+    return "sim-bounds", "--seed", 1, "--lives", lives, *FOCUS
+
+
+def visits(result):
+    """Return the largest count of each place above 64, by the taker of its lock, the visitor, and what is visited."""
+    status, output = result
     assert status == CLEAN, output[-4000:]
     found = re.findall(r"^bounds: in (\w+), (\w+) visits (\d+) (\w+)$", output, re.M)
     return {(place, walker, what): int(most) for place, walker, most, what in found}
@@ -41,14 +46,17 @@ def visits(out, lives):
 
 @pytest.mark.parametrize("lives", [FEW, extent.only_all("the few lives ask the same", MANY)])
 def test_no_more_than_64_are_visited_under_one_lock(counted, lives):
-    assert not visits(counted, lives)
+    program, *options = run_of(lives)
+    assert not visits(sim(counted, *options, program=program))
 
 
 @pytest.mark.parametrize("place", [next(iter(UNBOUNDED)), *(extent.only_all("one shows that places are found", place)
                                                             for place in list(UNBOUNDED)[1:])], ids="-".join)
 def test_a_place_that_visits_more_is_found(counted, linux, tmp_path, place):
-    out = build_with_changes(counted, linux, tmp_path, UNBOUNDED[place], "BOUNDS=1")
-    assert place in {(where, what) for where, _, what in visits(out, FEW)}
+    def found(results):
+        return place in {(where, what) for where, _, what in visits(results[0])}
+
+    assert found(runs_with_changes(counted, linux, tmp_path, UNBOUNDED[place], [run_of(FEW)], found, "BOUNDS=1"))
 
 
 @pytest.mark.check_all("those in which places are counted are judged, too")

@@ -6,7 +6,8 @@ import re
 import pytest
 
 from lab.plugins import extent
-from sim.programs import CLEAN, USAGE, VIOLATION, build_with_fault, sim
+from sim.faults import FAULTS
+from sim.programs import CLEAN, USAGE, VIOLATION, runs_with_changes, sim
 
 PROGRAM = "sim-accesses"
 # Sets that are small enough to be searched without any reduction: mode, operations, what is out of the ordinary.
@@ -113,8 +114,10 @@ def test_parts_have_all_sets_once(searching):
 @pytest.mark.parametrize("fault,mode,operations,circumstance", [
     FOUND[0], FOUND[4], *(extent.only_all("other faults are found alike", *row) for row in FOUND[1:4] + FOUND[5:])])
 def test_a_fault_is_found_and_told(searching, linux, tmp_path, fault, mode, operations, circumstance):
-    out = build_with_fault(searching, linux, tmp_path, fault, "ACCESSES=1")
-    output = search(out, "--mode", mode, "--set", operations, "--with", circumstance, expect=VIOLATION)
+    run = (PROGRAM, "--exhaustive", "--mode", mode, "--set", operations, "--with", circumstance)
+    (status, output), = runs_with_changes(searching, linux, tmp_path, FAULTS[fault], [run],
+                                          lambda results: results[0][0] == VIOLATION, "ACCESSES=1")
+    assert status == VIOLATION, output[-4000:]
     assert re.search(rf"^{operations} in mode {mode}, order \d+: ", output, re.M)
     assert re.search(r"^ +us  thread 0 ", output, re.M) and len(output.splitlines()) > 5
     assert search(searching, "--mode", mode, "--set", operations, "--with", circumstance)

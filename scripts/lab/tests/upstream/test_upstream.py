@@ -26,9 +26,15 @@ def layer(request):
 
 
 @pytest.fixture(scope="module")
-def made(answers, layer):
-    """Return the files behind the series of a layer: {path in the kernel tree: text}."""
-    return derive.files(answers, layer)
+def derived(answers):
+    """Return the files behind each series: {layer: {path in the kernel tree: text}}."""
+    return {each: derive.files(answers, each) for each in layers.LAYERS}
+
+
+@pytest.fixture(scope="module")
+def made(derived, layer):
+    """Return the files behind the series of a layer."""
+    return derived[layer]
 
 
 def upto(layer):
@@ -85,16 +91,16 @@ def test_every_file_of_the_target_and_of_the_suites_is_new_in_one_patch(made, la
     assert {path.rpartition("/")[2] for path in again} <= {"Makefile", "dm-align.rst", "sysfs-block-dm-align"}
 
 
-def test_every_file_of_the_checkout_is_in_the_last_series(answers):
+def test_every_file_of_the_checkout_is_in_the_last_series(derived):
     names = {path.name for path in (REPO / "kmod").glob("*.[ch]")} - derive.DROPPED
     names |= {f"{suite}_kunit.c" for suite in derive.suites()}
-    assert names <= {path.rpartition("/")[2] for path in derive.files(answers)}
+    assert names <= {path.rpartition("/")[2] for path in derived[layers.LAYERS[-1]]}
     of_kernel = {path.name for path in (REPO / "kunit").glob("*_test.c")} - {f"{suite}_test.c" for suite in derive.suites()}
     assert of_kernel == {"interfaces_test.c", "disks_test.c"}
 
 
-def test_a_series_calls_nothing_of_those_above_and_says_nothing_for_them(answers):
-    report = "".join(text for path, text in driver(derive.files(answers, "report")).items() if "/tests/" not in path)
+def test_a_series_calls_nothing_of_those_above_and_says_nothing_for_them(derived):
+    report = "".join(text for path, text in driver(derived["report"]).items() if "/tests/" not in path)
     assert not re.findall(r"\b(?:fixing|hold|overlay|notify|gate|blocks)_\w+\(", report)
 
 
@@ -112,28 +118,28 @@ def test_the_makefiles_build_every_file_once(made):
         assert sources == set(objects) and sources
 
 
-def first(path, answers, layer):
+def first(path, derived, layer):
     """Return the text of a file in the first series that has it."""
-    return next(made[path] for each in layers.upto(layer) if path in (made := derive.files(answers, each)))
+    return next(derived[each][path] for each in layers.upto(layer) if path in derived[each])
 
 
-def test_a_file_of_the_patches_includes_only_earlier_ones(made, answers, layer):
+def test_a_file_of_the_patches_includes_only_earlier_ones(made, derived, layer):
     known = set()
     for patch in upto(layer):
         known |= set(patch.files)
         for path in set(patch.files) & set(made):
-            for name in re.findall(r'^#include "(.*)"$', first(path, answers, layer), re.M):
+            for name in re.findall(r'^#include "(.*)"$', first(path, derived, layer), re.M):
                 assert f"{derive.DRIVER}/{name}" in known or f"{derive.DRIVER}/tests/{name}" in known, f"{path}: {name}"
 
 
 @pytest.mark.parametrize("layer_", layers.LAYERS[:-1])
-def test_rows_about_members_that_are_not_there_are_left_out(answers, layer_):
-    text = derive.files(answers, layer_)[f"{derive.DRIVER}/align.h"]
+def test_rows_about_members_that_are_not_there_are_left_out(derived, layer_):
+    text = derived[layer_][f"{derive.DRIVER}/align.h"]
     assert (" * @engine: " in text) == (layer_ == "pad") and " * @held_flush: " not in text and " * @geometry: " in text
 
 
-def test_a_series_documents_its_modes_only(answers):
-    manuals = {each: derive.files(answers, each)[derive.MANUAL] for each in layers.LAYERS}
+def test_a_series_documents_its_modes_only(derived):
+    manuals = {each: files[derive.MANUAL] for each, files in derived.items()}
     for first, titles in derive.SECTIONS.items():
         for each, text in manuals.items():
             there = [bool(re.search(rf"^{title}\n[=-]+$", text, re.M)) for title in titles]
@@ -147,11 +153,11 @@ def test_a_section_that_is_gone_is_noticed(capsys):
     assert "has no section" in capsys.readouterr().err
 
 
-def test_the_answers_about_the_kernel_decide(answers):
+def test_the_answers_about_the_kernel_decide(answers, derived):
     other = {**answers, "DM_ALIGN_HAVE_BIO_WRITE_STREAM": str(1 - int(answers["DM_ALIGN_HAVE_BIO_WRITE_STREAM"]))}
     path = f"{derive.DRIVER}/placement.h"
-    assert "bi_write_hint" in derive.files(answers)[path]
-    assert ("bi_write_stream" in derive.files(answers)[path]) != ("bi_write_stream" in derive.files(other)[path])
+    of_this = derived[layers.LAYERS[-1]][path]
+    assert "bi_write_hint" in of_this and ("bi_write_stream" in of_this) != ("bi_write_stream" in derive.files(other)[path])
 
 
 @pytest.mark.parametrize("name", derive.REWRITES)
