@@ -24,6 +24,8 @@ import time
 from collections import deque
 from pathlib import Path
 
+from .processes import die_with_parent, killed_at_end
+
 VARIABLE = "DM_ALIGN_SLOWNESS"
 FILE = "DMALIGN_PACE"
 # Slowness of emulation on this machine, relative to its native slowness, by preflight.py.
@@ -155,7 +157,6 @@ def write(file, figure):
 @contextlib.contextmanager
 def watching(file):
     """Keep `file` up to date during the `with` block, by a process: a thread would wait for the tests' interpreter lock."""
-    from .machines.vm import die_with_parent, killed_at_end
     write(file, measure())
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[1])}
     with killed_at_end(subprocess.Popen([sys.executable, "-m", "lab.pace", "watch", str(file)], env=environment,

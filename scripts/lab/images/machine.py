@@ -24,6 +24,7 @@ from .. import pace
 from ..machines import accel, remote, vm
 from ..machines.findings import excerpt, faults
 from ..paths import OUT, locked
+from ..processes import die_with_parent
 from . import filesystem
 
 # Seconds of the reference machine.
@@ -164,7 +165,7 @@ class Machine:
             listener.listen(1)
             self._began = time.monotonic()
             self._qemu = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors,
-                                          preexec_fn=vm.die_with_parent)
+                                          preexec_fn=die_with_parent)
             listener.settimeout(pace.patience(CONNECT_SECONDS))
             try:
                 connection = listener.accept()[0]

@@ -18,6 +18,7 @@ import time
 from pathlib import Path
 
 from ..paths import OUT, locked
+from ..processes import die_with_parent, killed_at_end
 from . import accel, vm
 from .findings import faults
 
@@ -79,8 +80,8 @@ def run(booted, initrd, *, name, timeout, drives=(), words=(), memory="256M"):
         clock = [vm.QUICK_CLOCK] if accelerator == accel.TCG else []
         arguments += ["-append", " ".join([*vm.COMMON_WORDS, vm.QUICK_KERNEL, *clock, *words])]
         began = time.monotonic()
-        with open(folder / "qemu.log", "w") as errors, vm.killed_at_end(subprocess.Popen(
-                arguments, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, preexec_fn=vm.die_with_parent)) as qemu:
+        with open(folder / "qemu.log", "w") as errors, killed_at_end(subprocess.Popen(
+                arguments, stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, preexec_fn=die_with_parent)) as qemu:
             status, killed = vm.wait(qemu, folder, timeout)
             status = qemu.poll() if status == vm.DIED and qemu.poll() is not None else status
         result = vm.Result(status, [], folder, time.monotonic() - began, True, killed)

@@ -18,7 +18,8 @@ from pathlib import Path
 
 from .. import pace
 from ..paths import OUT, fail
-from .vm import Drive, die_with_parent
+from ..processes import die_with_parent
+from .vm import Drive
 
 PLUGIN = OUT / "bin" / "drive512e.so"
 

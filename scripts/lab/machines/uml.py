@@ -24,8 +24,9 @@ from pathlib import Path
 from .. import machines, pace
 from ..linux import debug_kernels
 from ..paths import OUT, fail, locked
+from ..processes import die_with_parent, killed_at_end
 from .findings import faults
-from .vm import INITS, Result, die_with_parent, explain, killed_at_end, slowness_word, tell_end, wait
+from .vm import INITS, Result, explain, slowness_word, tell_end, wait
 
 # For the kernel's command line: look for leaked memory.
 KMEMLEAK = "kmemleak=on"

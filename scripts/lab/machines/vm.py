@@ -21,7 +21,6 @@ Drive i has serial "drive<i>"; virtio drives appear as /dev/vda, /dev/vdb, ... i
 
 import argparse
 import contextlib
-import ctypes
 import dataclasses
 import hashlib
 import lzma
@@ -39,6 +38,7 @@ from pathlib import Path
 from .. import machines, pace
 from ..linux import kernels
 from ..paths import OUT, fail, locked
+from ..processes import die_with_parent, killed_at_end
 from . import accel
 from .findings import emulator_fault, excerpt, faults
 
@@ -204,21 +204,6 @@ def unpack_modules(booted, folder):
                 (folder / name).write_bytes(lzma.decompress(data) if path.suffix == ".xz" else data)
                 order.append(name)
     return order
-
-
-def die_with_parent():
-    os.setsid()
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-
-
-@contextlib.contextmanager
-def killed_at_end(process):
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
 
 
 # Under TCG one processor boots alone, and inits/init brings the others online afterwards. The kernel patches its own code

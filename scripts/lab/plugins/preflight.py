@@ -21,6 +21,7 @@ import pytest
 from .. import machines, pace, remembered
 from ..machines import uml, vm
 from ..paths import REPO, say
+from ..processes import killed_at_end
 
 # The folders whose tests need a machine.
 _LAB = tuple(f"scripts/lab/tests/{room}" for room in ("machines", "plugins", "proof"))
@@ -105,8 +106,8 @@ def compiling(config):
         yield lambda: None
         return
     command = [sys.executable, "-m", "pytest", "-q", "--collect-only", "-p", "no:cacheprovider", *config.args]
-    with vm.killed_at_end(subprocess.Popen(command, cwd=config.invocation_params.dir, stdin=subprocess.DEVNULL,
-                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)) as collecting:
+    with killed_at_end(subprocess.Popen(command, cwd=config.invocation_params.dir, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)) as collecting:
         # What is wrong with a test, the session itself tells.
         yield collecting.wait
 
