@@ -13,9 +13,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
+from .command import attempt, refused
 from .document import text_of
 from .replays import Replays
-from .verify.command import attempt, refused
 
 USAGE = 2
 

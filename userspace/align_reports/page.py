@@ -6,6 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 STYLE = """
 :root { color-scheme: light dark;
@@ -136,6 +140,13 @@ def table(headings: Sequence[Heading], bodies: Iterable[Iterable[tuple[str, Sequ
             f"{start}{escape(cell)}</td>" for start, cell in zip(starts, cells, strict=True)) + "</tr>"
         for kind, cells in body) + "</tbody>" for body in bodies)
     return f"<table><thead><tr>{head}</tr></thead>{rows}</table>"
+
+
+def figures(found: Table) -> str:
+    """Return the terminal's table as HTML. A first column without a heading names the rows."""
+    headings = [Heading(str(column.header), column.justify == "left", not column.header) for column in found.columns]
+    rows = zip(*(list(column.cells) for column in found.columns), strict=True)
+    return table(headings, [[("", [str(cell) for cell in row]) for row in rows]])
 
 
 def definitions(title: str, entries: Iterable[tuple[object, object]]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from . import interrupt
-from .verify.machine import Here, Refused, execute
+from .machine import Here, Refused, execute
 
 USAGE, BUSY = 2, 4
 

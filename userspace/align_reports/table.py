@@ -47,3 +47,7 @@ def duration(us: float, shown: Callable[[float], str] = digits) -> str:
 def round_duration(us: float) -> str:
     """Format a round time, for a tick: 500 \u00b5s, 20 ms, 1 s."""
     return duration(us, "{:.4g}".format)
+
+
+# Format of a quantity by its unit.
+SHOWN: dict[str, Callable[[float], str]] = {"s": lambda s: duration(s * 1e6), "us": duration, "1/s": rate}

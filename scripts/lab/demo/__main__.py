@@ -22,10 +22,10 @@ from string import ascii_lowercase
 from rich.console import Console
 
 from align_reports import folder, output
+from align_reports.intervals import FEWEST
 from align_reports.results import MODES, PROFILES, Results
 from align_reports.table import duration
 from align_reports.verify import page, table
-from align_reports.verify.intervals import FEWEST
 from align_reports.verify.verdict import verdicts
 
 from ..linux import kernels, modules

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from align_reports import steps
 from align_reports.results import Run
 from align_reports.verify import experiment
 
@@ -71,7 +72,7 @@ class Runner:
             self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
             attach=("--max-blocks", str(MAX_BLOCKS)), control=arm.drive.control, before=lambda: self._make_cold(arm),
             timeout=patience(step.estimate_s))
-        run = verify.make(experiment.Step(step.repetition, step.workload.name, step.mode))
+        run = verify.make(steps.Step(step.repetition, step.workload.name, step.mode))
         # By independent arithmetic, not alignctl's.
         return replace(run, profile=step.profile, count=step.count,
                        touches_expected=step.workload.touches_expected(step.count))

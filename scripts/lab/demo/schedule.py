@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from align_reports.verify.experiment import steps
+from align_reports.steps import steps
 
 from .workloads import WORKLOADS, Workload
 

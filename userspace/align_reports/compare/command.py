@@ -11,17 +11,17 @@ import argparse
 import time
 from pathlib import Path
 
-from align_reports import interrupt
-from align_reports.compare import comparison, devices
+from align_reports import devices, interrupt
+from align_reports.command import number, put
+from align_reports.compare import comparison
 from align_reports.document import text_of
+from align_reports.drive import Control
 from align_reports.exit_status import FINDINGS, FINE
 from align_reports.many import carry_out, machine
 from align_reports.progress import Progress, wide
 from align_reports.replays import Replays
+from align_reports.steps import steps
 from align_reports.table import duration
-from align_reports.verify.command import number, put
-from align_reports.verify.drive import Control
-from align_reports.verify.experiment import steps
 
 FORMAT = 2
 REPEAT = 5

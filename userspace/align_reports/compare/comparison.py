@@ -8,14 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from .. import devices
 from ..charts import bounded
 from ..checks import check_data
+from ..intervals import Interval, compare, span, times, words
+from ..machine import Refused
 from ..replays import Replays
 from ..results import Run
-from ..verify.experiment import Step
-from ..verify.intervals import Interval, compare, span, times, words
-from ..verify.machine import Refused
-from . import devices
+from ..steps import Step
 
 # The counters of the target's ledger to which a run adds.
 LEDGER = ("rmw_expected", "rmw_avoided", "rmw_host", "rmw_drive", "pad_reads")

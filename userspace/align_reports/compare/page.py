@@ -7,11 +7,11 @@ import math
 from statistics import fmean
 
 from ..charts import LEFT, RIGHT, Distribution, cumulative, cumulative_panel
-from ..page import definitions, document, key, panel, said
-from ..probe.page import figures
+from ..intervals import interval
+from ..page import definitions, document, figures, key, panel, said
 from ..svg import WIDTH, line, rect, svg, text
 from .comparison import QUANTITIES, Line, Sample, findings, lines, pairs, verdict
-from .table import interval, render as table
+from .table import render as table
 
 COLOURS = """
 svg .curve { fill: none; stroke-width: 1.8; }

@@ -3,25 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rich.table import Table
 
-from ..table import NONE, duration, number, rate
-from ..verify.intervals import Interval, times
+from ..intervals import interval
+from ..table import NONE, SHOWN, number
 from .comparison import DRIVE, LEDGER, Line, Sample
-
-# Format of a quantity by its unit.
-SHOWN: dict[str, Callable[[float], str]] = {"s": lambda s: duration(s * 1e6), "us": duration, "1/s": rate}
-
-
-def interval(one: Interval | None, shown: Callable[[float], str] = times) -> str:
-    """Format a mean and its interval; a ratio by default."""
-    if one is None:
-        return NONE
-    if one.bounds is None:
-        return shown(one.mean)
-    return f"{shown(one.mean)} [{' to '.join(map(shown, one.bounds))}]"
 
 
 def counts(samples: list[Sample]) -> list[tuple[str, str]]:

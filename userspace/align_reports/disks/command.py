@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 
 from align_reports import interrupt
+from align_reports.command import put, refused
 from align_reports.disks import page
 from align_reports.exit_status import FINE, USAGE
 from align_reports.many import machine
-from align_reports.verify.command import put, refused
 
 
 def main(argv: list[str]) -> int:

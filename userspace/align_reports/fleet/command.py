@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from align_reports import interrupt
+from align_reports.command import attempt, put, refused
 from align_reports.document import rows_of, visible
 from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.fleet import layout, page, ranking, table
 from align_reports.fleet.model import NOTHING
 from align_reports.fleet.ranking import Entry, Fleet, Host, grade_of
-from align_reports.verify.command import attempt, put, refused
 
 FORMAT = 1
 

@@ -19,18 +19,18 @@ from pathlib import Path
 from typing import Any
 
 from align_reports import interrupt
+from align_reports.command import attempt, number, put, refused
 from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE, USAGE
+from align_reports.intervals import FEWEST
 from align_reports.live import figures
 from align_reports.live.experiment import Sample, blocks, duration_of, enter_all, schedule, take
 from align_reports.live.keeper import Device, Kept, Lost
+from align_reports.machine import Refused
 from align_reports.many import machine
 from align_reports.output import clock
 from align_reports.progress import Progress, wide
 from align_reports.table import duration, rate
-from align_reports.verify.command import attempt, number, put, refused
-from align_reports.verify.intervals import FEWEST
-from align_reports.verify.machine import Refused
 
 FORMAT = 1
 MODES = ["report", "pad"]

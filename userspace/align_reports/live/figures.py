@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..intervals import FEWEST, Interval, compare, span, times, words
 from ..table import digits, duration, number, rate
-from ..verify.intervals import FEWEST, Interval, compare, span, times, words
 from .experiment import KINDS, Period, Sample
 
 # Bins of the ledger's latencies are up to this much wide: four an octave, so that the ratio of their ends is at most 5/4.

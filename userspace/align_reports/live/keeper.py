@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from .. import interrupt
 from ..exit_status import BUSY, IO
-from ..verify.machine import GRACE_S, Refused
+from ..machine import GRACE_S, Refused
 
 MESSAGE_MAX = 512
 

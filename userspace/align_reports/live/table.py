@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
-from ..compare.table import interval
+from ..intervals import interval
 from ..table import NONE
 from .experiment import Sample
 from .figures import NO_DIFFERENCE, QUANTITIES, Quantity, change, figure, ranges

@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from .. import interrupt
-from ..compare import devices
+from .. import devices, interrupt
+from ..command import number
 from ..exit_status import IO
-from ..verify.command import number
-from ..verify.machine import Refused
+from ..machine import Refused
 
 CHUNK = 4 << 20
 # The largest physical block. A workload that writes labels the blocks around its own, too.

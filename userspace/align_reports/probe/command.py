@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from align_reports import interrupt
+from align_reports.command import attempt, number, put, refused
 from align_reports.document import text_of
 from align_reports.exit_status import FINE, USAGE
+from align_reports.machine import Refused
 from align_reports.many import carry_out, machine
 from align_reports.probe.area import Area, area_of, preserved, refusal
 from align_reports.probe.found import Found, FromSamples, Task
@@ -24,8 +26,6 @@ from align_reports.probe.samples import BadSamples, read_samples
 from align_reports.probe.statistics import Estimate
 from align_reports.progress import Progress, wide
 from align_reports.replays import Replays
-from align_reports.verify.command import attempt, number, put, refused
-from align_reports.verify.machine import Refused
 
 FORMAT = 2
 VALUES = ("count", "span", "seed", "depth")

@@ -9,11 +9,10 @@ from typing import Any
 
 from rich.table import Table
 
-from ..compare.table import SHOWN, interval
+from ..intervals import Interval, compare, interval, words
 from ..replays import Replays
-from ..table import NONE, duration, number, rate, size_name
-from ..verify.experiment import steps
-from ..verify.intervals import Interval, compare, words
+from ..steps import steps
+from ..table import NONE, SHOWN, duration, number, rate, size_name
 from . import depth, fits
 from .block_size_method import BlockSize
 from .found import Curve, Found, Method, Say, Task

@@ -7,10 +7,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from rich.table import Table
-
 from ..charts import LEFT, RIGHT, across, log_ticks, upward
-from ..page import Heading, definitions, document, panel, said, table
+from ..page import definitions, document, figures, panel, said
 from ..svg import WIDTH, line, polyline, rect, svg, text
 from ..table import duration, number, rate, round_duration, size_name
 from .fits import percentile
@@ -95,13 +93,6 @@ def points(plot: Scatter) -> list[str]:
         parts.append(rect(LEFT + x / most * width - 1,
                           6 + HEIGHT * (1 - min(y / high, 1)) - 1, 2, 2, "point"))
     return parts
-
-
-def figures(found: Table) -> str:
-    """Return the terminal's table as HTML. A first column without a heading names the rows."""
-    headings = [Heading(str(column.header), column.justify == "left", not column.header) for column in found.columns]
-    rows = zip(*(list(column.cells) for column in found.columns), strict=True)
-    return table(headings, [[("", [str(cell) for cell in row]) for row in rows]])
 
 
 DRAW: dict[type, Callable[[Any], str]] = {Curve: line_panel, Scatter: scatter}

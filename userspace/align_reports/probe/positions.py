@@ -11,10 +11,9 @@ from typing import Any
 
 from rich.table import Table
 
-from ..compare.table import interval
+from ..intervals import Interval, interval
 from ..replays import Replays
 from ..table import NONE, duration, number, rate, size_name
-from ..verify.intervals import Interval
 from . import fits, statistics
 from .found import Found, Say, Scatter, Task
 from .rotation import MOST_POINTS, Read, Told, tell

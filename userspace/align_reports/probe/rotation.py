@@ -12,9 +12,9 @@ from typing import Any
 from rich.table import Table
 
 from ..exit_status import USAGE
+from ..machine import Refused
 from ..replays import Replays
 from ..table import NONE, duration, size_name
-from ..verify.machine import Refused
 from . import statistics
 from .found import Found, Say, Scatter, Task
 from .samples import Sample

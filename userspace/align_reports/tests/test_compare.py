@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from align_reports.compare import command, devices, table
+from align_reports import devices
+from align_reports.compare import command, table
 from align_reports.compare.comparison import Comparison, Sample, document, findings, lines, verdict
+from align_reports.intervals import Interval, compare, words
+from align_reports.machine import Refused
 from align_reports.replays import Quiet, Replays
-from align_reports.verify.experiment import Step
-from align_reports.verify.intervals import Interval, compare, words
-from align_reports.verify.machine import Refused
+from align_reports.steps import Step
 
 VERBS = Path(__file__).resolve().parents[2] / "alignctl" / "verbs"
 NEAR = (1.0, 1.03, 0.98)

@@ -9,8 +9,10 @@ from html_checks import Outline, check_layout, stands_alone
 from align_reports.charts import LEFT, RIGHT
 from align_reports.compare import page
 from align_reports.compare.comparison import QUANTITIES, Sample, lines, saved_times
-from align_reports.compare.table import SHOWN, interval, label
+from align_reports.compare.table import label
+from align_reports.intervals import interval
 from align_reports.svg import WIDTH
+from align_reports.table import SHOWN
 
 ON = "/dev/disk/by-id/ata-A_MADE_UP_DRIVE_WITH_A_LONG_NAME_S3Z9NB0K123456<&>"
 VS = "/dev/mapper/align-of-the-same"

@@ -16,7 +16,7 @@ from verify_samples import made_up_verification
 import align_reports
 from align_reports import interrupt
 from align_reports.fleet import command as fleet, documents
-from align_reports.verify.machine import Here
+from align_reports.machine import Here
 from lab.pace import Limit, patience
 
 # A stand-in for alignctl. A run through a target lasts until a signal ends it, and a detach takes half a second.
@@ -157,7 +157,7 @@ def test_where_nothing_is_left_to_clean_up_it_ends_the_program():
 
 
 def test_a_command_that_does_not_heed_a_signal_is_killed(caught, monkeypatch):
-    monkeypatch.setattr("align_reports.verify.machine.GRACE_S", 0.2)
+    monkeypatch.setattr("align_reports.machine.GRACE_S", 0.2)
     command = "trap '' TERM; kill -TERM $PPID; sleep 30 >/dev/null"
     began = time.monotonic()
     with pytest.raises(interrupt.Interrupted):

@@ -22,13 +22,13 @@ from rich.console import Console
 
 import align_reports
 from align_reports import charts, report_file
+from align_reports.command import attempt
 from align_reports.interrupt import Interrupted
+from align_reports.intervals import Interval, compare
 from align_reports.live import command as live, figures, page, table
 from align_reports.live.experiment import blocks, duration_of, schedule
 from align_reports.live.keeper import KeeperEnded, Kept, Lost
-from align_reports.verify.command import attempt
-from align_reports.verify.intervals import Interval, compare
-from align_reports.verify.machine import Refused
+from align_reports.machine import Refused
 from lab.pace import Limit, patience
 from lab.paths import REPO
 

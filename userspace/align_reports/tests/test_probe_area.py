@@ -10,10 +10,10 @@ from collections import namedtuple
 import pytest
 
 from align_reports import interrupt
+from align_reports.machine import Refused
 from align_reports.probe import area as module, command
 from align_reports.probe.area import AROUND, BLOCK, Area, area_of, preserved, refusal
 from align_reports.replays import Replays
-from align_reports.verify.machine import Refused
 
 MIB = 1 << 20
 START, LENGTH = 3 * 4096, 9 * MIB

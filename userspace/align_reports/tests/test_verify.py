@@ -17,12 +17,13 @@ from verify_samples import made_up_verification
 
 import align_reports
 from align_reports.interrupt import Interrupted
+from align_reports.intervals import Interval, compare
+from align_reports.machine import Here, Refused
 from align_reports.results import MODES, Results, Run
+from align_reports.steps import steps
 from align_reports.table import duration, number
 from align_reports.verify import command as verify, table
-from align_reports.verify.experiment import Experiment, all_runs, steps
-from align_reports.verify.intervals import Interval, compare
-from align_reports.verify.machine import Here, Refused
+from align_reports.verify.experiment import Experiment, all_runs
 from align_reports.verify.verdict import findings, verdicts
 
 

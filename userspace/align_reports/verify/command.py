@@ -11,21 +11,21 @@ import argparse
 import os
 import platform
 import shutil
-import sys
 import tempfile
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from align_reports import interrupt, report_file
+from align_reports import interrupt
+from align_reports.command import attempt, number, put, refused
 from align_reports.document import text_of
-from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
+from align_reports.drive import Control
+from align_reports.exit_status import FINDINGS, FINE, USAGE
+from align_reports.machine import Here
 from align_reports.progress import Progress, wide
 from align_reports.results import MODES, Results
+from align_reports.steps import steps
 from align_reports.table import duration
-from align_reports.verify.drive import Control
-from align_reports.verify.experiment import Experiment, all_runs, steps
-from align_reports.verify.machine import Here, Refused
+from align_reports.verify.experiment import Experiment, all_runs
 from align_reports.verify.verdict import Verdict, findings, verdicts
 
 # Format of the --json document; in 2, replays had latency_us; in 1, machine had numbers as text.
@@ -53,13 +53,6 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--html", type=Path)
     parser.add_argument("--json", action="store_true")
     return parser.parse_intermixed_args(argv)
-
-
-def number(text: str) -> int:
-    """Parse a number as alignctl does: K, M, G, T and P, or KiB and so on, are powers of 1024."""
-    digits = text.rstrip("KMGTPIBkmgtpib")
-    unit = text[len(digits):].upper().removesuffix("IB")
-    return int(digits) << 10 * ("KMGTP".index(unit) + 1 if unit else 0)
 
 
 def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:
@@ -111,42 +104,6 @@ def report(given: argparse.Namespace, results: Results, found: list[Verdict], wr
     console.print(table.render(found, f"{given.on}: before and after"))
     for finding in wrong:
         console.print(f"FINDING: {finding}", markup=False, highlight=False)
-
-
-def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:
-    """Make runs; return why they ended early (also printed), or None, and the exit status."""
-    try:
-        with interrupt.allowed():
-            pass  # raise a signal that arrived before
-        runs()
-        return None, FINE
-    except Refused as error:
-        stopped, status = str(error), error.status
-    except OSError as error:
-        stopped, status = str(error), IO
-    except interrupt.Interrupted as signal:
-        stopped, status = str(signal), signal.status
-    print(f"alignctl {verb}: {stopped}", file=sys.stderr)
-    return stopped, status
-
-
-def refused(verb: str, html: Path | None, inputs: list[str]) -> bool:
-    """Report if the page cannot be written, before minutes of runs in vain; return whether it cannot."""
-    reason = html and report_file.refusal(html, inputs)
-    if reason:
-        print(f"alignctl {verb}: --html {html}: {reason}", file=sys.stderr)
-    return bool(reason)
-
-
-def put(verb: str, html: Path, text: str) -> int:
-    """Write the page; return the exit status."""
-    try:
-        report_file.write(html, text)
-    except OSError as error:
-        print(f"alignctl {verb}: --html {html}: {error.strerror}; no page was written",
-              file=sys.stderr)
-        return IO
-    return FINE
 
 
 def main(argv: list[str]) -> int:

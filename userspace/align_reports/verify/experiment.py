@@ -16,6 +16,7 @@ from pathlib import PurePath
 from typing import Any, Protocol
 
 from ..results import Run
+from ..steps import Step
 
 
 class Machine(Protocol):
@@ -24,26 +25,6 @@ class Machine(Protocol):
     def run(self, *argv: str, timeout: float | None, ok: tuple[int, ...]) -> str: ...
 
     def json(self, *argv: str, timeout: float | None, ok: tuple[int, ...]) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Step:
-    """One run to make."""
-
-    repetition: int
-    workload: str
-    mode: str
-
-    @property
-    def title(self) -> str:
-        return f"{self.workload} {self.mode}"
-
-
-def steps(workloads: list[str], modes: list[str], repetitions: int) -> list[Step]:
-    """Return every run in order. The first one is in the first mode, so in raw if that is asked for."""
-    return [Step(repetition + 1, workload, modes[(first + repetition) % len(modes)])
-            for repetition in range(repetitions) for workload in workloads
-            for first in range(len(modes))]
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from rich.table import Table
 
+from ..intervals import Interval, span, times
 from ..table import NONE, digits, duration, number
-from .intervals import Interval, span, times
 from .verdict import Verdict
 
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..checks import check_below, check_data, check_ledger, check_unchanged
+from ..intervals import FEWEST, Interval, compare, span, times, words
 from ..results import Results, Run
 from ..table import number
-from .intervals import FEWEST, Interval, compare, span, times, words
 
 # The modes that take touches from the drive.
 FIXING = ("pad", "coalesce")

@@ -9,7 +9,7 @@ import shlex
 import subprocess
 from typing import IO, Any
 
-from .. import interrupt
+from . import interrupt
 
 # How long a command may clean up after a signal.
 GRACE_S = 10.0

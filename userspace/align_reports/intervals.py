@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from .table import NONE
 
 # Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
 # Statistical Methods, table 1.3.6.7.2, column 0.975. Above 30 the limit of the normal
@@ -73,6 +76,15 @@ def compare(pairs: list[tuple[float, float]]) -> Interval | None:
 def times(value: float) -> str:
     """Format a ratio with three significant digits."""
     return f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.3g}"
+
+
+def interval(one: Interval | None, shown: Callable[[float], str] = times) -> str:
+    """Format a mean and its interval; a ratio by default."""
+    if one is None:
+        return NONE
+    if one.bounds is None:
+        return shown(one.mean)
+    return f"{shown(one.mean)} [{' to '.join(map(shown, one.bounds))}]"
 
 
 def span(ratio: Interval) -> str:
