@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """The rooms of alignctl are floors: a file calls and includes only what lies further down, as the source map has it."""
 
-import graphlib
 import re
 import subprocess
-from collections import defaultdict
 
 import pytest
 
+from lab.floors import calls, circle
 from lab.paths import OUT, REPO
 
 TOP = REPO / "userspace/alignctl"
@@ -38,22 +37,6 @@ def sources():
                   if path.parent.name not in ASIDE)
 
 
-def calls(objects):
-    """[(caller, symbol, callee)] of {source: its object file}, as the linker would resolve them."""
-    source_of = {str(path): source for source, path in objects.items()}
-    done = subprocess.run(["nm", "--print-file-name", "--format=posix", "--extern-only", *source_of],
-                          capture_output=True, text=True, check=True)
-    home, wanted = {}, []
-    for line in done.stdout.splitlines():
-        path, symbol, kind = line.split()[:3]
-        source = source_of[path.removesuffix(":")]
-        if kind == "U":
-            wanted.append((source, symbol))
-        else:
-            home[symbol] = source
-    return [(caller, symbol, home[symbol]) for caller, symbol in wanted if symbol in home]
-
-
 def includes(texts):
     """[(file, header, header)] of {file: its text}: what it includes of the program."""
     return [(file, header, header) for file, text in texts.items() for header in INCLUDE.findall(text) if "/" in header and
@@ -67,19 +50,12 @@ def faults(floors, edges):
     for room, may in floors.items():
         lower.discard(room)
         found += [f"{room} may call {callee}, which does not lie further down" for callee in sorted(may - lower)]
-    graph = defaultdict(set)
     for caller, what, callee in edges:
         above, below = room_of(caller), room_of(callee)
-        if above == below:
-            continue
-        graph[above].add(below)
-        if below not in floors.get(above, ()):
+        if above != below and below not in floors.get(above, ()):
             found.append(f"{caller}: {what} is of {callee}, and {above} may not call {below}")
-    try:
-        graphlib.TopologicalSorter(graph).prepare()
-    except graphlib.CycleError as circle:
-        found.append(f"a circle of rooms: {' < '.join(circle.args[1])}")
-    return found
+    rooms = circle([(room_of(caller), what, room_of(callee)) for caller, what, callee in edges])
+    return found + ([f"a circle of rooms: {' < '.join(rooms)}"] if rooms else [])
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +88,12 @@ def test_no_file_calls_up(called):
 def test_no_file_includes_up(included):
     assert len(included) > 300
     assert not faults(declared(), included)
+
+
+def test_no_files_call_each_other_in_a_circle(called):
+    assert not circle(called)
+    lowest = ("base/message.c", "output_flush", "base/output.c")
+    assert circle([*called, lowest])[0] in lowest
 
 
 def test_what_a_room_may_call_it_does_call(called, included):
