@@ -11,6 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "audit/collect.h"
 #include "audit/content.h"
 #include "audit/header.h"
@@ -327,10 +328,7 @@ static void add_below(struct collection *collection, dev_t devno)
 
 	if (index == NOT_THERE)
 		return;
-	collection->below = memory_or_exit(
-		reallocarray(collection->below, collection->nr_below + 1,
-			     sizeof(*collection->below)));
-	collection->below[collection->nr_below++] = index;
+	*ARRAY_APPEND(collection->below, collection->nr_below) = index;
 }
 
 static void visit_named(const char *name, void *context)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "audit/judgement.h"
 #include "base/message.h"
 
@@ -43,10 +44,7 @@ struct finding *judgement_add(struct judgement *judgement, size_t layer,
 {
 	struct finding *finding;
 
-	judgement->finding = memory_or_exit(
-		reallocarray(judgement->finding, judgement->nr + 1,
-			     sizeof(*finding)));
-	finding = &judgement->finding[judgement->nr++];
+	finding = ARRAY_APPEND(judgement->finding, judgement->nr);
 	*finding = (struct finding) {
 		.code = code,
 		.layer = layer,

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "audit/metrics.h"
 #include "base/cleanup.h"
 #include "base/message.h"
@@ -108,10 +109,8 @@ static void add_sample(struct audit *audit, enum metric_id id, double value,
 		metrics_label(out, !i, labels[i].name,
 			      labels[i].value ? labels[i].value : "");
 	memory_or_exit(fclose(out) ? NULL : text);
-	family->sample = memory_or_exit(
-		reallocarray(family->sample, family->nr + 1,
-			     sizeof(*family->sample)));
-	family->sample[family->nr++] = (struct sample) { text, value };
+	*ARRAY_APPEND(family->sample, family->nr) =
+		(struct sample) { text, value };
 }
 
 static int by_labels(const void *one, const void *other)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "audit/stack.h"
 #include "base/message.h"
 
@@ -10,9 +11,7 @@ struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 {
 	struct stack_layer *layer;
 
-	stack->layer = memory_or_exit(reallocarray(stack->layer, stack->nr + 1,
-						   sizeof(*layer)));
-	layer = &stack->layer[stack->nr++];
+	layer = ARRAY_APPEND(stack->layer, stack->nr);
 	*layer = (struct stack_layer) {
 		.kind = kind,
 		.name = memory_or_exit(strdup(name)),
@@ -25,10 +24,7 @@ void stack_lies_on(struct stack *stack, size_t below)
 {
 	struct stack_layer *layer = &stack->layer[stack->nr - 1];
 
-	layer->below = memory_or_exit(reallocarray(layer->below,
-						   layer->nr_below + 1,
-						   sizeof(*layer->below)));
-	layer->below[layer->nr_below++] = below;
+	*ARRAY_APPEND(layer->below, layer->nr_below) = below;
 }
 
 bool stack_is_on(const struct stack_layer *layer, size_t below)
@@ -43,10 +39,8 @@ bool stack_is_on(const struct stack_layer *layer, size_t below)
 
 void stack_add_mount(struct stack_layer *layer, const char *place)
 {
-	layer->mounts = memory_or_exit(reallocarray(layer->mounts,
-						    layer->nr_mounts + 1,
-						    sizeof(*layer->mounts)));
-	layer->mounts[layer->nr_mounts++] = memory_or_exit(strdup(place));
+	*ARRAY_APPEND(layer->mounts, layer->nr_mounts) =
+		memory_or_exit(strdup(place));
 }
 
 void stack_not_read(struct stack_content *content, enum stack_unread why,

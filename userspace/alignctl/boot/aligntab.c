@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/exit_codes.h"
@@ -395,9 +396,7 @@ static void parse_line(struct aligntab *tab, const char *path, char *text,
 		free_line(&line);
 		return;
 	}
-	tab->line = memory_or_exit(reallocarray(tab->line, tab->nr + 1,
-						sizeof(*tab->line)));
-	tab->line[tab->nr++] = line;
+	*ARRAY_APPEND(tab->line, tab->nr) = line;
 }
 
 /* Check for bytes that no line has: NUL, carriage return and the like. */

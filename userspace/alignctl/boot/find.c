@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -107,10 +108,7 @@ static void add_device(struct find_result *result, dev_t devno, const char *node
 {
 	if (find_has(result, devno))
 		return;
-	result->device = memory_or_exit(
-		reallocarray(result->device, result->nr + 1,
-			     sizeof(*result->device)));
-	result->device[result->nr++] = (struct find_device) {
+	*ARRAY_APPEND(result->device, result->nr) = (struct find_device) {
 		devno, memory_or_exit(strdup(node)),
 	};
 }

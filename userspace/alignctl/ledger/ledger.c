@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/message.h"
@@ -120,10 +121,7 @@ static void visit_file(const char *name, void *context)
 	target.status.held_bytes = ledger->missing[LEDGER_held_bytes] ?
 		MAYBE_UNKNOWN :
 		maybe_of((int64_t)ledger->raw[LEDGER_held_bytes]);
-	ledger->target = memory_or_exit(
-		reallocarray(ledger->target, ledger->nr_targets + 1,
-			     sizeof(*ledger->target)));
-	ledger->target[ledger->nr_targets++] = target;
+	*ARRAY_APPEND(ledger->target, ledger->nr_targets) = target;
 }
 
 char *ledger_read(struct ledger *ledger, const char *disk_dir)

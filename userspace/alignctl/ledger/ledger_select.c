@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -73,10 +74,7 @@ static void visit_block(const char *name, void *context)
 		free_device(&device);
 		return;
 	}
-	selection->device = memory_or_exit(
-		reallocarray(selection->device, selection->nr + 1,
-			     sizeof(*selection->device)));
-	selection->device[selection->nr++] = device;
+	*ARRAY_APPEND(selection->device, selection->nr) = device;
 }
 
 void ledger_select_known(struct ledger_selection *selection,

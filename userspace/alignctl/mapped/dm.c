@@ -13,6 +13,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/exit_codes.h"
@@ -55,22 +56,15 @@ static void take_status(unsigned int index, uint64_t start, uint64_t length,
 			const char *params, void *context)
 {
 	struct dm_align *device = context;
-	struct align_target *target;
+	struct align_target target = {
+		.index = index, .start = start, .length = length,
+	};
 
-	device->target = memory_or_exit(
-		reallocarray(device->target, device->nr_targets + 1,
-			     sizeof(*device->target)));
-	target = &device->target[device->nr_targets];
-	memset(target, 0, sizeof(*target));
-	target->index = index;
-	target->start = start;
-	target->length = length;
-	if (!status_parse(params, &target->status)) {
-		message_warning("%s: unknown status line: %s",
-				device->name, params);
-		return;
-	}
-	device->nr_targets++;
+	if (status_parse(params, &target.status))
+		*ARRAY_APPEND(device->target, device->nr_targets) = target;
+	else
+		message_warning("%s: unknown status line: %s", device->name,
+				params);
 }
 
 static void take_table(unsigned int index, uint64_t start, uint64_t length,
@@ -189,10 +183,7 @@ static int list_dm(struct dm_align **devices, size_t *nr)
 
 		names = (struct dm_names *)((char *)names + next);
 		if (read_device(&device, names->name)) {
-			*devices = memory_or_exit(
-				reallocarray(*devices, *nr + 1,
-					     sizeof(**devices)));
-			(*devices)[(*nr)++] = device;
+			*ARRAY_APPEND(*devices, *nr) = device;
 		}
 		next = names->next;
 	} while (next);
@@ -244,9 +235,7 @@ static void visit_block(const char *name, void *context)
 		dm_align_free(&device);
 		return;
 	}
-	list->device = memory_or_exit(reallocarray(list->device, list->nr + 1,
-						   sizeof(*list->device)));
-	list->device[list->nr++] = device;
+	*ARRAY_APPEND(list->device, list->nr) = device;
 }
 
 static int list_sysfs(struct dm_align **devices, size_t *nr)

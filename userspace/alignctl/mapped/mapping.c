@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "mapped/mapping.h"
@@ -9,10 +10,7 @@
 void mapping_add(struct mapping *mapping, uint64_t start, uint64_t length,
 		 const char *type, const char *params)
 {
-	mapping->line = memory_or_exit(reallocarray(mapping->line,
-						    mapping->nr + 1,
-						    sizeof(*mapping->line)));
-	mapping->line[mapping->nr++] = (struct mapping_line) {
+	*ARRAY_APPEND(mapping->line, mapping->nr) = (struct mapping_line) {
 		.start = start,
 		.length = length,
 		.type = memory_or_exit(strdup(type)),

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/message.h"
 #include "record/shapes.h"
 
@@ -189,10 +190,7 @@ static void add_split(struct story *story, const struct story_range *part)
 	for (i = 0; i < story->nr_splits; i++)
 		if (story->split[i].sector == part->sector)
 			return;
-	story->split = memory_or_exit(
-		reallocarray(story->split, story->nr_splits + 1,
-			     sizeof(*story->split)));
-	story->split[story->nr_splits++] = *part;
+	*ARRAY_APPEND(story->split, story->nr_splits) = *part;
 }
 
 /* Drop the request with the same part: the driver has given it back. */
@@ -242,10 +240,7 @@ static void take_request(struct shapes *shapes,
 					ALIGN_SECTOR_SHIFT;
 		return;
 	}
-	story->request = memory_or_exit(
-		reallocarray(story->request, story->nr_requests + 1,
-			     sizeof(*story->request)));
-	story->request[story->nr_requests++] = request;
+	*ARRAY_APPEND(story->request, story->nr_requests) = request;
 	story->touches_after += touches_of_part(shapes, &request);
 }
 

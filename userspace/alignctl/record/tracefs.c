@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/decimal.h"
 #include "base/exit_codes.h"
@@ -166,10 +167,7 @@ static void open_cpu(const char *name, void *context)
 		return;
 	}
 	cpu.dir = message_format("%s/per_cpu/%s", tracefs->dir, name);
-	tracefs->cpu = memory_or_exit(reallocarray(tracefs->cpu,
-						   tracefs->nr_cpus + 1,
-						   sizeof(*tracefs->cpu)));
-	tracefs->cpu[tracefs->nr_cpus++] = cpu;
+	*ARRAY_APPEND(tracefs->cpu, tracefs->nr_cpus) = cpu;
 }
 
 int tracefs_open_cpus(struct tracefs *tracefs)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -52,9 +53,7 @@ static void add(struct guard_report *report, char *text)
 			return;
 		}
 	}
-	report->finding = memory_or_exit(
-		reallocarray(report->finding, report->nr + 1, sizeof(char *)));
-	report->finding[report->nr++] = finding;
+	*ARRAY_APPEND(report->finding, report->nr) = finding;
 }
 
 /* Return "dm-0 (vg-root)" or just "sda1", for free(). */
@@ -298,9 +297,7 @@ static void add_space(struct walk *walk, const char *process, bool own)
 	for (i = 0; id && i < walk->nr_spaces; i++)
 		if (walk->space[i].id && !strcmp(walk->space[i].id, id))
 			return;
-	walk->space = memory_or_exit(
-		reallocarray(walk->space, walk->nr_spaces + 1, sizeof(*space)));
-	space = &walk->space[walk->nr_spaces++];
+	space = ARRAY_APPEND(walk->space, walk->nr_spaces);
 	*space = (struct mount_space) {
 		.mounts = memory_or_exit(mnt_new_table()),
 	};

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "sysfs/same_disk.h"
@@ -40,9 +41,7 @@ static void add_below(struct disks *disks, dev_t devno)
 
 	if (disks->depth > DEPTH_MAX)
 		return;
-	disks->devno = memory_or_exit(reallocarray(disks->devno, disks->nr + 1,
-						   sizeof(devno)));
-	disks->devno[disks->nr++] = devno;
+	*ARRAY_APPEND(disks->devno, disks->nr) = devno;
 	/* a number of no device is that of a network's file system, or of memory */
 	if (!sysfs_device_open(&device, devno))
 		return;

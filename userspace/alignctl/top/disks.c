@@ -6,6 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -105,10 +106,7 @@ static void visit_disk(const char *name, void *context)
 		return;
 	if (device_open_devno(&device, devno, name))
 		return;
-	search->disk = memory_or_exit(
-		reallocarray(search->disk, search->nr + 1,
-			     sizeof(*search->disk)));
-	disk = &search->disk[search->nr++];
+	disk = ARRAY_APPEND(search->disk, search->nr);
 	memset(disk, 0, sizeof(*disk));
 	disk->name = memory_or_exit(strdup(name));
 	disk->number.major = major(devno);
@@ -376,10 +374,7 @@ static void read_cgroups(const struct disks *disks,
 		previous = &key;
 		if (!disk || bpf_map_lookup_elem(fd, &key, &touches))
 			continue;
-		reading->cgroup = memory_or_exit(
-			reallocarray(reading->cgroup, reading->nr_cgroups + 1,
-				     sizeof(*reading->cgroup)));
-		reading->cgroup[reading->nr_cgroups++] =
+		*ARRAY_APPEND(reading->cgroup, reading->nr_cgroups) =
 			(struct disk_cgroup_counts) {
 				.disk = disk - disks->disk, .id = key.cgroup,
 				.touches = touches,
