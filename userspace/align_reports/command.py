@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from . import interrupt, report_file
-from .exit_status import FINE, IO
+from .exit_status import FINE, IO, USAGE
 from .machine import Refused
 
 
@@ -53,3 +55,14 @@ def put(verb: str, html: Path, text: str) -> int:
               file=sys.stderr)
         return IO
     return FINE
+
+
+def page_of_document(verb: str, html: Path, inputs: list[str], written: bool, render: Callable[[Any], str]) -> int:
+    """Check that a page can be written; if it is to be written, make it from the document on standard input."""
+    if refused(verb, html, inputs):
+        return USAGE
+    if not written:
+        return FINE
+    found = json.load(sys.stdin)
+    interrupt.release()
+    return put(verb, html, render(found))

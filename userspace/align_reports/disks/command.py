@@ -7,24 +7,14 @@ Exit status: 0 fine, 2 usage, 3 I/O error.
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 
-from align_reports import interrupt
-from align_reports.command import put, refused
+from align_reports.command import page_of_document
 from align_reports.disks import page
-from align_reports.exit_status import FINE, USAGE
 from align_reports.many import machine
 
 
 def main(argv: list[str]) -> int:
     """Check that the page `argv[0]` can be written; with "write" behind it, write it."""
     html, *write = argv
-    if refused("plan", Path(html), []):
-        return USAGE
-    if not write:
-        return FINE
-    found = json.load(sys.stdin)
-    interrupt.release()
-    return put("plan", Path(html), page.render(found, machine()))
+    return page_of_document("plan", Path(html), [], bool(write), lambda found: page.render(found, machine()))
