@@ -291,18 +291,24 @@ static __always_inline void add_to(struct top_count *count, __u32 flags,
 }
 
 /* Find the row of a bio in the map of this interval; the map may be full. */
-static __always_inline struct top_count *find_row(void *map,
-						  struct top_key *key,
-						  bool make)
+static __always_inline struct top_count *find_row(struct bio *bio, bool make)
 {
-	struct top_count *count = bpf_map_lookup_elem(map, key);
 	const struct top_count none = { 0 };
+	struct top_key key = { 0 };
+	struct top_count *count;
+	__u32 first = 0;
+	void *map;
 
+	fill_key(bio, &key);
+	map = bpf_map_lookup_elem(&rows, &first);
+	if (!map)
+		return NULL;
+	count = bpf_map_lookup_elem(map, &key);
 	if (count || !make)
 		return count;
 	/* fails if another processor was first, too */
-	bpf_map_update_elem(map, key, &none, BPF_NOEXIST);
-	return bpf_map_lookup_elem(map, key);
+	bpf_map_update_elem(map, &key, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(map, &key);
 }
 
 /* Check whether a bio is a write to the device; find its place if so. */
@@ -317,14 +323,8 @@ static __always_inline bool is_counted(struct bio *bio, struct place *place)
 static __always_inline void count_arrival(struct bio *bio,
 					  const struct place *place)
 {
-	struct top_key key = { 0 };
-	struct top_count *count;
-	__u32 first = 0;
-	void *map;
+	struct top_count *count = find_row(bio, true);
 
-	fill_key(bio, &key);
-	map = bpf_map_lookup_elem(&rows, &first);
-	count = map ? find_row(map, &key, true) : NULL;
 	if (count)
 		add_to(count, bio->bi_opf, place, 1);
 	else
@@ -344,14 +344,8 @@ ARRIVAL_PROGRAMS
 static __always_inline void take_arrival_back(struct bio *bio,
 					      const struct place *place)
 {
-	struct top_key key = { 0 };
-	struct top_count *count;
-	__u32 first = 0;
-	void *map;
+	struct top_count *count = find_row(bio, false);
 
-	fill_key(bio, &key);
-	map = bpf_map_lookup_elem(&rows, &first);
-	count = map ? find_row(map, &key, false) : NULL;
 	count_event(sent_back);
 	/* it is not there if an interval has ended since its arrival */
 	if (count && ((bio->bi_opf & OP_MASK) == OP_WRITE ? count->writes :
