@@ -17,6 +17,7 @@
 #include "mapped/module.h"
 #include "mapped/online.h"
 #include "remedy/remedy.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/guard.h"
 #include "sysfs/probed.h"
 #include "geometry.h"
@@ -369,13 +370,9 @@ static char *table_features(const struct attach_options *options)
  */
 static void print_way_to_partitions(const struct dm_align *made)
 {
-	CLEANUP_FREE char *node = NULL, *map = NULL, *name = NULL;
-	struct sysfs_device self;
+	CLEANUP_FREE char *name = dm_name_of(made->devno);
+	CLEANUP_FREE char *node = NULL, *map = NULL;
 
-	if (sysfs_device_open(&self, made->devno)) {
-		name = sysfs_text(self.dir, "dm/name");
-		sysfs_device_close(&self);
-	}
 	node = message_format("/dev/mapper/%s", name ? name : made->name);
 	map = remedy_of_device(REMEDY_MAP_PARTITIONS, node);
 	printf("Partitions on it are reached with: %s\n", map);

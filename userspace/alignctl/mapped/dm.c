@@ -274,7 +274,6 @@ int dm_align_list(struct dm_align **devices, size_t *nr)
 static char *resolve_name(const char *wanted)
 {
 	CLEANUP_FREE char *node = sysfs_path("/sys/class/block/%s", wanted);
-	struct sysfs_device device;
 	struct stat found;
 	char *name;
 
@@ -283,12 +282,9 @@ static char *resolve_name(const char *wanted)
 						   sysfs_text(node, "dm/name");
 		return name ? name : memory_or_exit(strdup(wanted));
 	}
-	if (stat(wanted, &found) || !S_ISBLK(found.st_mode) ||
-	    !sysfs_device_open(&device, found.st_rdev))
+	if (stat(wanted, &found) || !S_ISBLK(found.st_mode))
 		return NULL;
-	name = sysfs_text(device.dir, "dm/name");
-	sysfs_device_close(&device);
-	return name;
+	return dm_name_of(found.st_rdev);
 }
 
 /* Print the name of the align device above the device that the user named. */
@@ -325,13 +321,8 @@ int dm_align_find(struct dm_align *device, const char *wanted)
 
 bool dm_align_again(struct dm_align *now, const struct dm_align *device)
 {
-	CLEANUP_FREE char *name = NULL;
-	struct sysfs_device self;
+	CLEANUP_FREE char *name = dm_name_of(device->devno);
 
-	if (!sysfs_device_open(&self, device->devno))
-		return false;
-	name = sysfs_text(self.dir, "dm/name");
-	sysfs_device_close(&self);
 	if (!name || !read_device(now, name))
 		return false;
 	if (!strcmp(now->uuid, device->uuid))

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -127,16 +126,12 @@ static int enter(void *context, const char *mode)
 /* Check that the device is well. Return: enum alignctl_exit, reported. */
 static int check_well(const struct dm_align *device)
 {
+	const struct align_target *gone =
+		targets_gone(device->target, device->nr_targets);
 	size_t i;
 
-	for (i = 0; i < device->nr_targets; i++) {
-		dev_t below = device->target[i].table.device;
-		CLEANUP_FREE char *number =
-			message_format("%u:%u", major(below), minor(below));
-
-		if (!device->target[i].device_gone)
-			continue;
-		mode_report_gone(device->name, number);
+	if (gone) {
+		mode_report_gone(device->name, gone->device);
 		return ALIGNCTL_IO;
 	}
 	if (dm_align_degraded(device)) {

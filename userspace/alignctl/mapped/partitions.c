@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
+#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -8,6 +9,7 @@
 #include "mapped/partitions.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/guard.h"
 #include "sysfs/sysfs.h"
 
@@ -17,13 +19,8 @@
  */
 static char *node_of(const struct dm_align *device)
 {
-	CLEANUP_FREE char *name = NULL;
-	struct sysfs_device self;
+	CLEANUP_FREE char *name = dm_name_of(device->devno);
 
-	if (!sysfs_device_open(&self, device->devno))
-		return NULL;
-	name = sysfs_text(self.dir, "dm/name");
-	sysfs_device_close(&self);
 	return name ? message_format("/dev/mapper/%s", name) : NULL;
 }
 
@@ -67,15 +64,15 @@ static void visit_holder(const char *name, void *context)
 void partitions_unmap(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = node_of(device);
-	CLEANUP_FREE char *holders = NULL, *output = NULL;
+	CLEANUP_FREE char *output = NULL;
+	CLEANUP_FREE char *holders = sysfs_path("/sys/dev/block/%u:%u/holders",
+						major(device->devno),
+						minor(device->devno));
 	char *kpartx[] = { "kpartx", "-d", "-s", node, NULL };
-	struct sysfs_device self;
 	bool mapped = false;
 
-	if (!node || !sysfs_device_open(&self, device->devno))
+	if (!node)
 		return;
-	holders = message_format("%s/holders", self.dir);
-	sysfs_device_close(&self);
 	sysfs_each(holders, visit_holder, &mapped);
 	/* kpartx leaves what is open, and the caller sees that */
 	if (mapped)

@@ -7,6 +7,7 @@
 
 #include "base/message.h"
 #include "sysfs/dm_name.h"
+#include "sysfs/sysfs.h"
 
 /* Check whether libdevmapper has named a byte by "\xNN" already. */
 static bool is_mangled(const char *at)
@@ -29,4 +30,16 @@ char *dm_kernel_name(const char *name)
 	}
 	*to = '\0';
 	return text;
+}
+
+char *dm_name_of(dev_t devno)
+{
+	struct sysfs_device device;
+	char *name;
+
+	if (!sysfs_device_open(&device, devno))
+		return NULL;
+	name = sysfs_text(device.dir, "dm/name");
+	sysfs_device_close(&device);
+	return name;
 }

@@ -145,6 +145,18 @@ void sysfs_device_close(struct sysfs_device *device)
 	memset(device, 0, sizeof(*device));
 }
 
+char *sysfs_name(dev_t devno)
+{
+	struct sysfs_device device;
+	char *name;
+
+	if (!sysfs_device_open(&device, devno))
+		return message_format("%u:%u", major(devno), minor(devno));
+	name = message_format("%s", device.name);
+	sysfs_device_close(&device);
+	return name;
+}
+
 bool sysfs_named(const char *word, dev_t *devno)
 {
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s",

@@ -38,6 +38,9 @@ char *sysfs_path(const char *format, ...)
 bool sysfs_device_open(struct sysfs_device *device, dev_t devno);
 void sysfs_device_close(struct sysfs_device *device);
 
+/* Return the kernel's name of a device, or "major:minor" if it is gone; for free(). */
+char *sysfs_name(dev_t devno);
+
 /*
  * Read a file's text without trailing blanks, for free(); NULL if unreadable.
  */

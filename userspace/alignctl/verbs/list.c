@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl list: every align device, what it lies on, and how it is set. */
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "base/exit_codes.h"
 #include "base/json.h"
@@ -25,19 +24,6 @@ static int take_option(size_t row, const char *argument, void *context)
 	(void)argument;
 	*(bool *)context = true;
 	return 0;
-}
-
-/* Return the kernel's name of a device, or its number, for free(). */
-static char *kernel_name(dev_t devno)
-{
-	struct sysfs_device device;
-	char *name;
-
-	if (!sysfs_device_open(&device, devno))
-		return message_format("%u:%u", major(devno), minor(devno));
-	name = message_format("%s", device.name);
-	sysfs_device_close(&device);
-	return name;
 }
 
 /* A target, and the device that it is one of. */
@@ -160,7 +146,7 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_NAME:
 		return table_text(device->name);
 	case LIST_DM:
-		return table_text_taken(kernel_name(device->devno));
+		return table_text_taken(sysfs_name(device->devno));
 	case LIST_INDEX:
 		return table_number(target->index);
 	case LIST_START:

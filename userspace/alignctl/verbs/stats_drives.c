@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 #include "audit/drive_interval.h"
 #include "audit/drive_report.h"
@@ -76,19 +75,6 @@ static int find_all(struct ledger_selection *selection, struct others *others,
 	return result;
 }
 
-/* Return the kernel's name of a device, for free(). */
-static char *kernel_name(dev_t devno)
-{
-	struct sysfs_device sys;
-	char *name;
-
-	if (!sysfs_device_open(&sys, devno))
-		return message_format("%u:%u", major(devno), minor(devno));
-	name = message_format("%s", sys.name);
-	sysfs_device_close(&sys);
-	return name;
-}
-
 static void print_json(const struct ledger_selection *selection,
 		       const struct others *others, struct drives *drives)
 {
@@ -103,7 +89,7 @@ static void print_json(const struct ledger_selection *selection,
 			 drive_report_json(drives,
 					   selection->device[i].devno));
 	for (i = 0; i < others->nr; i++) {
-		CLEANUP_FREE char *name = kernel_name(others->devno[i]);
+		CLEANUP_FREE char *name = sysfs_name(others->devno[i]);
 
 		object = json_new();
 		json_add_text(object, "name", name);
@@ -125,7 +111,7 @@ static void print_text(const struct ledger_selection *selection,
 		drive_report_text(drives, selection->device[i].devno);
 	}
 	for (i = 0; i < others->nr; i++) {
-		CLEANUP_FREE char *name = kernel_name(others->devno[i]);
+		CLEANUP_FREE char *name = sysfs_name(others->devno[i]);
 
 		puts(name);
 		drive_report_text(drives, others->devno[i]);
