@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Fill in a stack: walk sysfs from a device up and down, join the tables of mounts
+ * and swap, and ask the kernel, libblkid and the drive about each layer.
+ */
 #include <blkid.h>
 #include <errno.h>
 #include <fcntl.h>

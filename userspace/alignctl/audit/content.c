@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of content types: the figure by which each is judged, and its reader. */
 #include <string.h>
 
 #include "audit/content.h"

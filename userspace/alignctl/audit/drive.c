@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find the drive at the bottom of each stack, and read the count of misaligned
+ * writes from its NVMe OCP log page.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Compare the counts of drives with a ledger over an interval, and give the reason
+ * where they cannot be compared.
+ */
 #include <string.h>
 
 #include "audit/drive_interval.h"

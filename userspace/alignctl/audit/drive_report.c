@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* One row for each drive: its count, or the reason why there is none. */
 #include <stdio.h>
 
 #include "audit/drive_report.h"

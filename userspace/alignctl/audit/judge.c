@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The rules of check: one function for each kind of finding, run over every device
+ * of the stack.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

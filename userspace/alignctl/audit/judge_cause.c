@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Turn the cause that a recording shows into a finding, with its workaround taken
+ * from the other findings.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

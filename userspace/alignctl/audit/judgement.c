@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The list of findings: their words, adding one, and freeing all of them. */
 #include <stdlib.h>
 #include <string.h>
 

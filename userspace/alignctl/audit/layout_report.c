@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find the drive and the unit that a new layout has to follow, and print the rows
+ * of remedy/layout.h for it.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Collect samples from stack and judgement, family by family, and print them
+ * sorted by label.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of partition types: of boot loaders, and reserved ones. */
 #include <stddef.h>
 #include <strings.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Print a judged stack: the tree of devices, the findings below it, or both as one
+ * JSON document.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>

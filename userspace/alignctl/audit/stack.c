@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Build a stack layer by layer, look up its figures by source, and select the part
+ * that concerns some devices.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse decimal digits up to a limit, and a device number "MAJOR:MINOR". */
 #include <sys/sysmacros.h>
 
 #include "base/decimal.h"

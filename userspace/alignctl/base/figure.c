@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Scale a number to a unit and round it to three digits, for bytes, times, rates
+ * and plain counts.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

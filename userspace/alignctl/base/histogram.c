@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Merge histograms, and compute mean, deviation and percentiles from their bins. */
 #include <inttypes.h>
 #include <math.h>
 

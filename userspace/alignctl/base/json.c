@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Wrappers of json-c: build objects and arrays, read typed members, print a
+ * document.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Counts, sums and percentiles of the kernel's latency histograms, by the bins of
+ * kmod/geometry.h.
+ */
 #include <stddef.h>
 
 #include "base/latency.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Format messages, escape bytes that a terminal must not get, and end the program
+ * when memory is exhausted.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

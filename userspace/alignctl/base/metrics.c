@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Print HELP, TYPE, labels and values, with the escapes of Prometheus' text format. */
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/metrics.h"

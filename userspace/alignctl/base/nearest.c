@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Edit distance with a limit that grows with the word, to suggest one known name. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>

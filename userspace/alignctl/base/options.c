@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Parse the command line of a verb by its table of options, and print its usage
+ * from the same table.
+ */
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Flush standard output, and keep the first error of a write for the exit status. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Write and check the label of a sector, and the stream for parts of sectors. */
 #include <endian.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Draw the progress line a few times a second, and note SIGINT and SIGTERM for a
+ * loop to see.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>

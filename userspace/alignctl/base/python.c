@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find the interpreter and the package align_reports, beside the program or in the
+ * source tree.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Write a temporary file, check what would be lost, and rename the new file over
+ * the old one.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Cells, columns and rows over libsmartcols, and the same rows as objects of json-c. */
 #include <libsmartcols.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Decode one letter of UTF-8, and replace what is none. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

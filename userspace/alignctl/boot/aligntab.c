@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Parse, encode and edit aligntab, under a lock and by replacing the file as a
+ * whole.
+ */
 #include <blkid.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Attach the device of each line, check one that exists against its line, and
+ * detach at shutdown.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Write the claim of a device as options of its line, and warn where the device
+ * disagrees with it later.
+ */
 #include <inttypes.h>
 
 #include "base/cleanup.h"

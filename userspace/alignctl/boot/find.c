@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Match the DEVICE of a line against udev's database, and pick the most stable
+ * name for a new line.
+ */
 #include <libudev.h>
 #include <poll.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Write a unit for each line, ordered between the device below and those that use
+ * the align device.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

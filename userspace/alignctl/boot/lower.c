@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Answer udev for one event: whether to hide the device, and which devices to
+ * process again.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

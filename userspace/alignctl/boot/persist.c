@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Check a line before it is written: against other lines, LVM and md; then attach,
+ * or detach and remove it.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

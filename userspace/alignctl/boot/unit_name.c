@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Escape a path as systemd does, for the name of a unit. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Dispatch the words of "alignctl boot", and bring up what an initramfs has so far. */
 #include <string.h>
 
 #include "base/exit_codes.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Fill a buffer with labelled content, and tell whose content a block has. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Derive the shape and place of request N from the seed. */
 #include "base/mix.h"
 #include "conform/cut.h"
 

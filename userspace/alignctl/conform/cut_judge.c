@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read the area after the cut, and name the fault of each block that STATE does
+ * not allow.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

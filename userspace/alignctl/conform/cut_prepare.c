@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Send requests from many slots, with each promise logged in STATE, until a
+ * signal, an error or the cut.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Print what was prepared, or what the cut left, with an example for each fault. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

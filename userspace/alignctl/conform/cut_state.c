@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Append records to STATE from a thread that syncs them, and load the file after
+ * the cut.
+ */
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of kinds: operations, shapes, and the places of a round's requests. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Apply the rules: the contents that a block may have in a read, at rest, and
+ * after a power cut.
+ */
 #include "conform/lawful.h"
 
 bool lawful_covers(const struct lawful_request *request, uint64_t block)

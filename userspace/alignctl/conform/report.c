@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Print the kinds and methods that were tried, the faults, and the bound on what
+ * was not seen.
+ */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

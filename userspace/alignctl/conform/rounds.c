@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Drive many cells at once: write anew, send the requests when they are due, read,
+ * judge, count.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Copy an area into a file and back, and compare both before the file is given up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* A growing array of service times, one for each request. */
 #include <stdlib.h>
 
 #include "base/message.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Workers take requests from the source, wait for their turn, and keep their slots
+ * of the queue full.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

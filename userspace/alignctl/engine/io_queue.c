@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Submit and reap requests by io_uring, by a pool of threads, or one by one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Histograms and time slices of a run; slices are joined two by two when they are
+ * full.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find the earlier requests that a request overlaps, and count down to its turn as
+ * these end.
+ */
 #include <stdlib.h>
 
 #include "base/message.h"

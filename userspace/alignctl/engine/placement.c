@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Scale the blocks of a trace to a smaller device, and refuse what does not fit. */
 #include <inttypes.h>
 
 #include "base/message.h"

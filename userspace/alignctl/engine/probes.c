@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Rates of the series of a run and the times of its pairs, from what each probe
+ * took.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* A scanner over JSON text that copies only the members with wanted names. */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdlib.h>

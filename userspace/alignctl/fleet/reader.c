@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read requests of paths from a pipe, and answer each with the reduced documents. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The one recommendation of a forecast: its name, its gain, and the sentence for it. */
 #include <inttypes.h>
 
 #include "base/cleanup.h"

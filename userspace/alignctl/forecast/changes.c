@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Keep requests in an array, and hand batches of them to each model. */
 #include <stdlib.h>
 
 #include "base/message.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A tree of leaves with a bit for each sector, and runs where sectors follow one
+ * another.
+ */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Rank the disks of a set by what their requests cost, and print them and their sum. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

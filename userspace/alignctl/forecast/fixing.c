@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The model's blocks: held, cached and evicted by the target's rules, in both
+ * modes at the same time.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/queue.h>

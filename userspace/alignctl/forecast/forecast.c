@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read a source in one pass or two, and count touches, changes and coverage by it. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

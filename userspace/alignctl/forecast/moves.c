@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Count at how many moves of the start each write begins or ceases to be aligned. */
 #include <stdlib.h>
 #include <string.h>
 

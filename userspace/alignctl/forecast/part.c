@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Write tallies as lines of a partial plan, and parse and check such a file. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>

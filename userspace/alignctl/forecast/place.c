@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Check each request of a source against the device: its range, its sectors, its
+ * length.
+ */
 #include <inttypes.h>
 
 #include "base/cleanup.h"

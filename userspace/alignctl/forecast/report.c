@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Print the costs of a source by class of write, by mode, by move and by size of
+ * block.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 

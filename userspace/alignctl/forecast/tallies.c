@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Sort tallies by disk and time, refuse parts that overlap, and add them up. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * A hash table of the kinds of writes of one disk, with sums that are checked for
+ * overflow.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Choose the sizes and starts that are worth a model, and read their results. */
 #include <stdlib.h>
 #include <string.h>
 

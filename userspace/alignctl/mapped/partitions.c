@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Run kpartx to map and unmap the partitions of an align device. */
 #include <stdlib.h>
 #include <sys/sysmacros.h>
 

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Open, load and attach BPF objects, with one message for each way in which a
+ * kernel refuses.
+ */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Merge the sorted runs of several processors into one order of time. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse the tracefs format of the event, and read its fields from a record. */
 #include <stddef.h>
 #include <string.h>
 #include <sys/sysmacros.h>

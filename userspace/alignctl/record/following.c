@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Load follow.bpf.c, poll its ring buffer, and hand each event to shapes. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>

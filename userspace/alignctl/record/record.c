@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Set up a tracing instance, read its buffers by turns, and write the requests in
+ * order of time.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>

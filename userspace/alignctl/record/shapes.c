@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Match the events of a write to its requests, and count the shapes in a tree. */
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Rows for the shapes of writes: how each lies on blocks, and the requests that it
+ * became.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

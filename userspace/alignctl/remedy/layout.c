@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of layouts: tool, range of units, the command, and what remains
+ * misaligned.
+ */
 #include <inttypes.h>
 
 #include "base/message.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Print the table of remedies, one row each. */
 #include <stdio.h>
 
 #include "base/json.h"

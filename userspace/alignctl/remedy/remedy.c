@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of remedies, and the commands that are made from it by filling in and
+ * quoting words.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read the source again to model each block, read the device in stretches, and
+ * compare.
+ */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Save a run in its state file, and resume from that file with the same source and
+ * settings.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>

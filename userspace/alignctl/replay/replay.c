@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The steps of a replay: settle and check the settings, prepare, run, compare. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Print a replay: the plan, the run's times, samples and tables, and the check. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

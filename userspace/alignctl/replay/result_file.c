@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Decide whether a file may be replaced, and write to a draft beside it. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Save, load and check the state file, and update its durable part in place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Rows of percentiles over all requests, and by operation and size. */
 #include "base/units.h"
 #include "replay/times.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Swap the maps of top.bpf.c at each interval, and sort the rows that they had. */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The families of top's metrics, and their samples from the counts of each disk. */
 #include <inttypes.h>
 #include <stdlib.h>
 

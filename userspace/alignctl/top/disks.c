@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Follow the disks that come and go, tell the programs their rules, and read their
+ * counts.
+ */
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <stdlib.h>

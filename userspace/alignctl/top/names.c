@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Resolve cgroup ids by file handles, and files by the open descriptors of
+ * processes.
+ */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libmount.h>

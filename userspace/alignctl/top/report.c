@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Rows of writers, files, cgroups and latencies of an interval. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The table of column names with the parser of each, and the checks of a set of
+ * columns.
+ */
 #include <ctype.h>
 #include <string.h>
 

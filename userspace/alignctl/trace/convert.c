@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Copy requests from a reader to a writer, with the names of their files. */
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table-driven checksum, made at first use. */
 #include "trace/crc32c.h"
 
 #define POLYNOMIAL	0x82f63b78U	/* bits reversed */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Count the requests of each disk by number, and print them sorted. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

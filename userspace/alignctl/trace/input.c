@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Fill one buffer from file or pipe, through an unpacker where the first bytes ask
+ * for one.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

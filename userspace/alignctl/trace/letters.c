@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of letters, and the flags that may follow the operation. */
 #include <ctype.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* An array by number, and a hash table by name. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Rows of counts and bytes for each operation. */
 #include "trace/operations.h"
 
 /* Misaligned requests and their touches are members elsewhere in the documents. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Spawn the Python program, connect it by a pipe, and read the reason of a failure. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

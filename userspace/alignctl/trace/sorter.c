@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* A queue for requests that arrive in order, and a heap for those that do not. */
 #include <assert.h>
 #include <stdlib.h>
 

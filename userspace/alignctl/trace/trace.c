@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Recognize the format, read requests through it in order, and refuse or count
+ * what makes none.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

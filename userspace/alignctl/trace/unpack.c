@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * One backend for each compression over zlib, bzip2, lzma and zstd, behind one
+ * stream of bytes.
+ */
 #include <bzlib.h>
 #include <errno.h>
 #include <inttypes.h>

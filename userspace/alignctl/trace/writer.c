@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Write requests to a draft, tell what the format lost, and rename the draft when
+ * it is complete.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

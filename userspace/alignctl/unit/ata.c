@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read IDENTIFY DEVICE from VPD page 89h in sysfs. */
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>

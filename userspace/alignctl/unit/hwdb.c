@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Make the key of a drive, query udev's database, and check the values. */
 #include <ctype.h>
 #include <libudev.h>
 #include <stdlib.h>

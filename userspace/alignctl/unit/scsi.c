@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read VPD pages from sysfs, and the capacity by an SG_IO command. */
 #include <errno.h>
 #include <fcntl.h>
 #include <scsi/sg.h>

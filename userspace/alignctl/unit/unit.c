@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Keep the claims in order of precedence, take one, and say where they contradict
+ * one another.
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse and check an area's start and length. */
 #include <string.h>
 
 #include "base/cleanup.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The options --from, --disk and --columns, and what they exclude. */
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "verbs/choice_options.h"

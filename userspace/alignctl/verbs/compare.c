@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find a span that suits both devices, and execute the program that alternates
+ * between them.
+ */
 #include <inttypes.h>
 
 #include "base/cleanup.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Offer verbs, options and operands that begin with a word, from the verbs' own
+ * tables.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The two phases around a power cut: prepare an area with STATE, and judge it
+ * afterwards.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse the interval and count, and wait for the next beat. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Refuse an output that exists, or whose format cannot take the requests. */
 #include <string.h>
 #include <sys/stat.h>
 

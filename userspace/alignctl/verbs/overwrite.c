@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Let the guard look at a device, ask the person at a terminal, and open it
+ * exclusively.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read each disk of a trace, write or merge partial plans, and print or page the
+ * sum.
+ */
 #include <inttypes.h>
 
 #include "base/exit_codes.h"

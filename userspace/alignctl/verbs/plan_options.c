@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Parse the options of a workload's plan, fit them to a device, and say what does
+ * not fit.
+ */
 #include <inttypes.h>
 
 #include "base/exit_codes.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Execute a program of align_reports, with a document in a file in memory. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse and check depth, threads, warm-up and the other options of a run. */
 #include <math.h>
 #include <stdlib.h>
 

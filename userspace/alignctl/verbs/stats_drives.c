@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Print ledgers beside the counts of their drives, once or by intervals. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

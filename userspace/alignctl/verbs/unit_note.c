@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Warn where the claimed units of a drive and the block in use differ. */
 #include <inttypes.h>
 
 #include "base/cleanup.h"

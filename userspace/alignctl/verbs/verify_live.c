@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Check the periods and modes, and execute the program that changes modes under
+ * load.
+ */
 #include <inttypes.h>
 #include <string.h>
 

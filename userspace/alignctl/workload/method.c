@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of methods, with what each measures. */
 #include <string.h>
 
 #include "workload/method.h"

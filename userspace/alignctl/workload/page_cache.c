@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Track the written and valid parts of blocks, and emit the reads and writes that
+ * these cause.
+ */
 #include <stdlib.h>
 
 #include "base/exit_codes.h"

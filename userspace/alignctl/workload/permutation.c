@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* A Feistel network, walked until the number is below the size. */
 #include "base/mix.h"
 #include "geometry.h"
 #include "workload/permutation.h"

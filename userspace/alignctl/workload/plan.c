@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Compute request N of a workload from its period, length and seed. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* One interface over a plan and a trace: open, next, rewind, facts. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

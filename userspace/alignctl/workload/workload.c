@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The table of workloads, with the origin and shape of each. */
 #include <string.h>
 
 #include "base/units.h"
