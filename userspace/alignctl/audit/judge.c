@@ -450,7 +450,7 @@ static bool shown_above(const struct subject *subject)
 }
 
 /* Return what a type needs for larger or aligned blocks, for free(). */
-static char *way_out_of(const struct stack_layer *layer)
+static char *workaround_of(const struct stack_layer *layer)
 {
 	const struct content_type *type = content_type_of(layer->content.type);
 
@@ -494,7 +494,7 @@ static void mend_data(struct finding *finding, const struct subject *subject)
 		finding->reason = message_format(
 			"all data would move: back up, make the array anew with its data at a multiple of 1 MiB, restore");
 	else
-		finding->reason = way_out_of(subject->layer);
+		finding->reason = workaround_of(subject->layer);
 }
 
 static void judge_data(const struct subject *subject)
@@ -1005,7 +1005,7 @@ static void mend_fs(struct finding *finding, const struct subject *subject,
 	if (remedy != REMEDY_NONE)
 		finding_mend(finding, remedy, &words);
 	else
-		finding->reason = way_out_of(subject->layer);
+		finding->reason = workaround_of(subject->layer);
 }
 
 static void judge_fs(const struct subject *subject)

@@ -59,7 +59,7 @@ static bool is_fs_unit(const struct finding *finding)
 	       finding->code == FINDING_FS_BLOCK;
 }
 
-/* Return the finding that explains a cause as a way out, NULL if none does. */
+/* Return the finding that explains a cause as a workaround, NULL if none does. */
 static char *refer_to_finding(const struct judgement *judgement, const struct cause *cause)
 {
 	size_t i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The cause of a recording's touches as a finding among those of the stack:
- * what it is, what it costs, and the way out.
+ * what it is, what it costs, and the workaround.
  */
 #ifndef ALIGNCTL_JUDGE_CAUSE_H
 #define ALIGNCTL_JUDGE_CAUSE_H

@@ -246,8 +246,8 @@ static void print_finding(const struct stack *stack,
 
 	printf("\n%s%s: %s\n  cost: %s\n  %s: %s\n",
 	       finding->note ? "note: " : "", name, text, finding->cost,
-	       !finding->command ? "way out" :
-	       remedy->unmount ? "mend, unused and backed up" : "mend, in use",
+	       !finding->command ? "workaround" :
+	       remedy->unmount ? "fix (unmount and back up first)" : "fix (may stay in use)",
 	       mend);
 	if (finding->advice.text)
 		printf("  recommended: %s\n", finding->advice.text);

@@ -481,6 +481,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_check = {
 	"check", "[DEV...]", 0, 64,
-	"Audit devices from the disk up: what is misaligned, and how to mend it",
+	"Audit devices from the disk up: what is misaligned, and how to fix it",
 	rows, list_metrics, run,
 };

@@ -558,7 +558,7 @@ def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
     assert lines[2].startswith("  sda1") and lines[3].startswith("    vg-a")
     at = lines.index("sda1: starts 512 bytes into a physical block of 4096")
     assert lines[at + 1].startswith("  cost: ") and lines[at + 2] == (
-        "  mend, unused and backed up: echo '+7,' | sfdisk --move-data /dev/sda -N 1")
+        "  fix (unmount and back up first): echo '+7,' | sfdisk --move-data /dev/sda -N 1")
     assert lines[at + 3] == "  destroys: nothing; unmount first"
     assert lines[-1] == "findings: 2, notes: 0"
 

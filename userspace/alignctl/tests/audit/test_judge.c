@@ -93,7 +93,7 @@ static char *codes(const struct judgement *judgement)
 			f->note ? "(" : "", finding_name(f->code),
 			f->note ? ")" : "");
 
-		/* each says what it costs, and one way out */
+		/* each says what it costs, and one workaround */
 		CHECK(f->text && f->cost && !f->command != !f->reason,
 		      "%s is not whole", finding_name(f->code));
 		free(all);

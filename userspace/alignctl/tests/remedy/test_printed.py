@@ -22,7 +22,7 @@ def commands(source):
 
 
 def test_a_command_is_seen():
-    assert commands('x("way out: losetup --sector-size 4096 %s");') and commands('"try \'dmsetup resume %s\'"')
+    assert commands('x("workaround: losetup --sector-size 4096 %s");') and commands('"try \'dmsetup resume %s\'"')
     assert not commands('"attach the file with losetup"')
 
 
