@@ -90,7 +90,7 @@ proof:  ## what shows that nothing is lost, at full length: hours; HOURS: what i
 	$(call prepare,proof,programs modules test-tools)
 	scripts/proof $(if $(HOURS),--hours $(HOURS)) $(PROOF) $(PROOF_ARGS)
 
-matrix:  ## Documentation/kernels.rst, with what the runs of this checkout have found on which kernel
+matrix:  ## Documentation/target/kernels.rst, with what the runs of this checkout have found on which kernel
 	scripts/setup venv
 	$(PYTHON) -m lab.linux.matrix update
 
@@ -210,12 +210,12 @@ conform-cuts:  ## the same before and after power cuts [CUTS_ARGS="--cuts N --up
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.conform.cuts $(CUTS_ARGS)
 
-# Documentation/dashboard.svg is from a quiet machine.
-dashboard:  ## Documentation/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
+# Documentation/admin/dashboard.svg is from a quiet machine.
+dashboard:  ## Documentation/admin/dashboard.svg: Grafana's panels, over a load in each mode [DASHBOARD_ARGS=...]
 	$(call prepare,check,programs modules)
 	$(PYTHON) -m lab.dashboard $(DASHBOARD_ARGS)
 
-fleet-dashboard:  ## Documentation/fleet-dashboard.svg: Grafana's panels over three guests, of which one is mended [DASHBOARD_ARGS=...]
+fleet-dashboard:  ## Documentation/admin/fleet-dashboard.svg: Grafana's panels over three guests, of which one is mended [DASHBOARD_ARGS=...]
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.dashboard.fleet $(DASHBOARD_ARGS)
 

@@ -9,7 +9,7 @@ import pytest
 from align_reports.verify.table import COLUMNS
 from lab.demo.workloads import WORKLOADS
 
-PAGE = (Path(__file__).resolve().parents[1] / "demo.rst").read_text()
+PAGE = (Path(__file__).resolve().parents[1] / "develop" / "demo.rst").read_text()
 
 
 def test_every_column_is_explained_in_order():

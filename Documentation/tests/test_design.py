@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The manual has what the code says of the design: the text of each DOC: comment, as the kernel's own kernel-doc reads it."""
+"""The page of the design has what the code says of it: the text of each DOC: comment, as the kernel's kernel-doc reads it."""
 
 import importlib.machinery
 import importlib.util
@@ -13,7 +13,7 @@ from lab.linux import kernels
 
 TOP = Path(__file__).resolve().parents[2]
 PROGRAM = TOP / "Documentation/gen-design"
-MANUAL = (TOP / "Documentation/dm-align.rst").read_text()
+PAGE = (TOP / "Documentation/target/design.rst").read_text()
 
 
 def loaded():
@@ -31,9 +31,9 @@ design = loaded()
 COMMENTS = design.texts()
 
 
-def test_the_manual_has_the_comments_as_they_are():
+def test_the_page_has_the_comments_as_they_are():
     assert len(COMMENTS) > 20
-    assert design.findings(MANUAL, COMMENTS) == []
+    assert design.findings(PAGE, COMMENTS) == []
 
 
 def words(text):
@@ -56,16 +56,16 @@ def test_kernel_doc_reads_the_same(file, title):
 PLACE = ".. kernel-doc of kmod/a.c: One\n\nIt is so.\n\n.. end of kernel-doc\n"
 
 
-@pytest.mark.parametrize("manual,comments,wrong", [
+@pytest.mark.parametrize("page,comments,wrong", [
     (PLACE, {("kmod/a.c", "One"): "It is so.\n"}, []),
     (PLACE, {("kmod/a.c", "One"): "It is not so.\n"},
-     ["the manual has another text than 'DOC: One' of kmod/a.c: run 'Documentation/gen-design update'"]),
-    (PLACE, {}, ["the manual has a place for 'DOC: One' of kmod/a.c, which has no such comment"]),
-    (PLACE * 2, {("kmod/a.c", "One"): "It is so.\n"}, ["kmod/a.c: 'DOC: One' has 2 places in the manual, not one"]),
-    ("", {("kmod/a.c", "One"): "It is so.\n"}, ["kmod/a.c: 'DOC: One' has 0 places in the manual, not one"]),
+     ["the page has another text than 'DOC: One' of kmod/a.c: run 'Documentation/gen-design update'"]),
+    (PLACE, {}, ["the page has a place for 'DOC: One' of kmod/a.c, which has no such comment"]),
+    (PLACE * 2, {("kmod/a.c", "One"): "It is so.\n"}, ["kmod/a.c: 'DOC: One' has 2 places on the page, not one"]),
+    ("", {("kmod/a.c", "One"): "It is so.\n"}, ["kmod/a.c: 'DOC: One' has 0 places on the page, not one"]),
 ], ids=["same", "other text", "no comment", "twice", "no place"])
-def test_a_difference_is_found(manual, comments, wrong):
-    assert design.findings(manual, comments) == wrong
+def test_a_difference_is_found(page, comments, wrong):
+    assert design.findings(page, comments) == wrong
 
 
 def test_a_place_gets_the_text_of_its_comment():

@@ -11,7 +11,7 @@ from pathlib import Path
 from lab.pace import patience
 from lab.paths import OUT
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "fleet.rst"
+DOCUMENT = Path(__file__).resolve().parents[1] / "admin" / "fleet.rst"
 IO = 3
 # In place of ssh: the host is this machine, unless it is "gone".
 SSH = """#!/bin/sh

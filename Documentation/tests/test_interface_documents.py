@@ -10,7 +10,8 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 KMOD = TOP / "kmod"
-MANUAL = TOP / "Documentation" / "dm-align.rst"
+MANUAL = TOP / "Documentation" / "target" / "dm-align.rst"
+DESIGN = TOP / "Documentation" / "target" / "design.rst"
 ABI = TOP / "Documentation" / "ABI" / "testing" / "sysfs-block-dm-align"
 GENERATOR = TOP / "Documentation" / "gen-ledger-table"
 FOLDER = "/sys/block/dm-<num>/align/"
@@ -27,10 +28,10 @@ def ledger_rows():
 
 
 def section(title):
-    """The text of a section of the manual, up to the next title of any level."""
-    found = re.search(rf"^{re.escape(title)}\n[=\-~]+\n(.*?)(?=^[^\n]+\n[=\-~]{{3,}}\n|\Z)", MANUAL.read_text(),
-                      re.DOTALL | re.MULTILINE)
-    assert found, f"{MANUAL} has no section '{title}'"
+    """The text of a section of the manual or the design, up to the next title of any level."""
+    found = re.search(rf"^{re.escape(title)}\n[=\-~]+\n(.*?)(?=^[^\n]+\n[=\-~]{{3,}}\n|\Z)",
+                      MANUAL.read_text() + DESIGN.read_text(), re.DOTALL | re.MULTILINE)
+    assert found, f"neither {MANUAL} nor {DESIGN} has a section '{title}'"
     return found[1]
 
 

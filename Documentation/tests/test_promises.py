@@ -8,7 +8,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[2]
 TESTS = TOP / "kmod" / "tests"
-PAGE = (TOP / "Documentation" / "promises.rst").read_text()
+PAGE = (TOP / "Documentation" / "target" / "promises.rst").read_text()
 # ``guest/test_order.py::test_name``, or a file alone
 NAMED = re.findall(r"``([\w/]+\.(?:py|sh|c))(?:::(\w+))?``", PAGE)
 

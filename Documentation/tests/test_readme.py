@@ -6,7 +6,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 README = (TOP / "README.md").read_text()
-TESTING = (TOP / "Documentation/testing.rst").read_text()
+TESTING = (TOP / "Documentation/develop/testing.rst").read_text()
 
 
 def test_every_make_target_exists():

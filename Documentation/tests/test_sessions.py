@@ -23,14 +23,14 @@ def runner():
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("document", ["dm-align.rst", *(only_all(
+@pytest.mark.parametrize("document", ["target/dm-align.rst", *(only_all(
     "of the documents with a long session in a guest, dm-align.rst stands for all", name)
-    for name in ("fleet.rst", "production.rst")), only_all(
+    for name in ("admin/fleet.rst", "admin/production.rst")), only_all(
     "probe measures a disk in real time, for which a busy machine may be too late; its commands have tests of their own",
-    "tutorial.rst"), only_all(
+    "admin/tutorial.rst"), only_all(
     "test_boot.py of the guests plays its commands on the target, and test_packages.py looks into the packages",
-    "operations.rst"), only_all(
-    "the guests' test_conform.py looks at clean devices, and at what the document shows of faults", "conform.rst")])
+    "admin/operations.rst"), only_all(
+    "the guests' test_conform.py looks at clean devices, and at what the document shows of faults", "admin/conform.rst")])
 def test_every_session_prints_what_the_document_says(document):
     machines.require("qemu")
     done = subprocess.run([TOP / "scripts" / "python", RUNNER, TOP / "Documentation" / document],

@@ -15,7 +15,7 @@ from lab.pace import patience
 from lab.paths import OUT
 
 TOP = Path(__file__).resolve().parents[2]
-DOCUMENT = (TOP / "Documentation/traces.rst").read_text()
+DOCUMENT = (TOP / "Documentation/admin/traces.rst").read_text()
 
 
 def table(heading):

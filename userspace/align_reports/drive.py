@@ -11,7 +11,7 @@ TIMEOUT_S = 30.0
 
 
 class Control:
-    """Commands to one drive; see Documentation/drive512e.rst."""
+    """Commands to one drive; see Documentation/develop/drive512e.rst."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -38,7 +38,7 @@ def conform(path, *options, status=FINE):
 
 def shape_in_the_document(fault):
     """Return a pattern of the fault that the document shows, without its figures and its method."""
-    text = (REPO / "Documentation" / "conform.rst").read_text().split("\nEach kind of fault\n")[1]
+    text = (REPO / "Documentation" / "admin" / "conform.rst").read_text().split("\nEach kind of fault\n")[1]
     shown = re.search(rf"^    {fault}: .*?(?=\n\n)", text, re.M | re.S)[0]
     number, method = r"[0-9]+(\.[0-9])?", r"(io_uring|sync)"
     words = (re.sub(number, "0", re.sub(method, "method", word)) for word in shown.split())

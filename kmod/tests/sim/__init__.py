@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The engine itself in simulated worlds: see Documentation/simulation.rst."""
+"""The engine itself in simulated worlds: see Documentation/develop/simulation.rst."""

@@ -11,7 +11,8 @@ from lab.paths import REPO
 from sim.programs import KMOD
 
 # The drawing in the source map, from the top.
-DRAWN = (REPO / "Documentation/source-map.rst").read_text().partition("\nFloors: ")[2].partition("::\n\n")[2].partition("\n\n")[0]
+MAP = (REPO / "Documentation/develop/source-map.rst").read_text()
+DRAWN = MAP.partition("\nFloors: ")[2].partition("::\n\n")[2].partition("\n\n")[0]
 FLOORS = [line.split() for line in DRAWN.splitlines()]
 FLOOR = {name: number for number, names in enumerate(reversed(FLOORS)) for name in names}
 
@@ -50,7 +51,7 @@ def test_each_file_of_the_target_has_a_floor():
 
 
 def test_the_source_map_has_the_files_of_each_layer():
-    table = (REPO / "Documentation/source-map.rst").read_text().partition("\nLayers: ")[2].partition("\nTests: ")[0]
+    table = MAP.partition("\nLayers: ")[2].partition("\nTests: ")[0]
     rows = dict(re.findall(r"^   \* - (\w+)\n     - (.*(?:\n       .*)*)", table, re.M))
     assert {name: sorted(files.split()) for name, files in rows.items() if name != "layer"} == \
         {layer: sorted(layers.added(layer)) for layer in layers.LAYERS}

@@ -6,7 +6,7 @@ Examine devices of the kernel by alignctl conform, in one guest on an emulated d
     scripts/python -m lab.conform --clean ROUNDS [--update]
 
 --clean makes so many rounds on loop devices of this machine, in memory, which keep their word: a fault is a false alarm.
-That needs root. --update writes what was found into Documentation/conform.rst, with kernel, rounds and date.
+That needs root. --update writes what was found into Documentation/admin/conform.rst, with kernel, rounds and date.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..pace import patience
 from ..paths import OUT, REPO, fail
 from . import clean
 
-PAGE = REPO / "Documentation" / "conform.rst"
+PAGE = REPO / "Documentation" / "admin" / "conform.rst"
 MARKS = ".. {}: begin\n", ".. {}: end\n"
 # Of the device whose faults the document shows.
 FAULTY = "dm-ebs"
@@ -195,7 +195,7 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", metavar="NAME", help="devices with one of these words in their names")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the verdicts to FILE, too")
     parser.add_argument("--clean", type=int, metavar="ROUNDS", help="make so many on memory disks of this machine instead")
-    parser.add_argument("--update", action="store_true", help="write what was found into Documentation/conform.rst")
+    parser.add_argument("--update", action="store_true", help="write what was found into Documentation/admin/conform.rst")
     given = parser.parse_args()
     if given.clean:
         found = clean.run(given.clean, OUT / "bin" / "alignctl")

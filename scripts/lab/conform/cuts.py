@@ -4,7 +4,7 @@ Cut the power of devices again and again under alignctl conform --prepare, judge
 
     scripts/python -m lab.conform.cuts [--cuts N] [--series 6.12] [--only NAME...] [--update]
 
---update writes them into Documentation/conform.rst, with kernel, cuts and date.
+--update writes them into Documentation/admin/conform.rst, with kernel, cuts and date.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def main() -> int:
     parser.add_argument("--cuts", type=int, default=60, help="of each device (default: 60)")
     parser.add_argument("--series", default=kernels.USUAL, help=f"of Debian's kernels (default: {kernels.USUAL})")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="devices with one of these words in their names")
-    parser.add_argument("--update", action="store_true", help="write them into Documentation/conform.rst")
+    parser.add_argument("--update", action="store_true", help="write them into Documentation/admin/conform.rst")
     given = parser.parse_args()
     wanted = [cut for cut in CUTS if not given.only or any(word in cut.before.name for word in given.only)]
     if not wanted or (given.update and given.only):

@@ -24,7 +24,7 @@ from .picture import Stretch
 from .run import MODES, started
 
 FINE, BROKEN = 0, 2
-PICTURE = REPO / "Documentation/dashboard.svg"
+PICTURE = REPO / "Documentation/admin/dashboard.svg"
 TIMER = REPO / "scripts/packaging/systemd/align-metrics.timer"
 SECONDS = 180
 
@@ -37,7 +37,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT / "dashboard", metavar="DIR",
                         help="folder for answers, logs and Prometheus' data (default: out/dashboard)")
     parser.add_argument("--picture", type=Path, default=PICTURE, metavar="FILE",
-                        help="the SVG (default: Documentation/dashboard.svg)")
+                        help="the SVG (default: Documentation/admin/dashboard.svg)")
     parser.add_argument("--again", action="store_true", help="draw the answers of the last run, without a run")
     return parser.parse_args(argv)
 

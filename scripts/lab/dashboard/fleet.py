@@ -25,7 +25,7 @@ from .panels import FLEET, panels
 from .picture import Stretch
 
 FINE, BROKEN = 0, 2
-PICTURE = REPO / "Documentation/fleet-dashboard.svg"
+PICTURE = REPO / "Documentation/admin/fleet-dashboard.svg"
 # Longer than the five minutes of the rules' rates, so that the end of each stretch shows it alone.
 SECONDS = 420
 # The host that is mended.
@@ -40,7 +40,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=OUT / "fleet-dashboard", metavar="DIR",
                         help="folder for answers, logs and Prometheus' data (default: out/fleet-dashboard)")
     parser.add_argument("--picture", type=Path, default=PICTURE, metavar="FILE",
-                        help="the SVG (default: Documentation/fleet-dashboard.svg)")
+                        help="the SVG (default: Documentation/admin/fleet-dashboard.svg)")
     parser.add_argument("--again", action="store_true", help="draw the answers of the last run, without a run")
     return parser.parse_args(argv)
 

@@ -14,7 +14,7 @@ from ..machines.drives import Served
 from ..machines.remote import Guest
 from .schedule import Step, patience
 
-# Twice the number of segments in the drive's read buffer (Documentation/drive512e.rst).
+# Twice the number of segments in the drive's read buffer (Documentation/develop/drive512e.rst).
 COLD_READS = 32
 # More than the blocks that the widest workload touches (40000): with fewer blocks, touches of a
 # burst go to the drive unmodified, as the drive is slower than the writer.

@@ -23,8 +23,8 @@ from . import documents, picture
 FINE, BROKEN = 0, 2
 # Of the program's document.
 FORMAT = 1
-PICTURE = REPO / "Documentation/drive512e.svg"
-DOCUMENT = REPO / "Documentation/drive512e.rst"
+PICTURE = REPO / "Documentation/develop/drive512e.svg"
+DOCUMENT = REPO / "Documentation/develop/drive512e.rst"
 PROGRAM = OUT / "bin/drive512e-bench"
 HEADINGS = (Heading("figure", title=True), Heading("source", word=True), Heading("unit", word=True), Heading("published"),
             Heading("measured"), Heading("deviation"), Heading("not claimed because", word=True))
@@ -38,7 +38,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--page", type=Path, default=OUT / "bench-drive.html", metavar="FILE",
                         help="the page (default: out/bench-drive.html)")
     parser.add_argument("--documents", action="store_true",
-                        help="renew Documentation/drive512e.svg and the table in Documentation/drive512e.rst, too")
+                        help=f"renew {PICTURE.relative_to(REPO)} and the table in {DOCUMENT.relative_to(REPO)}, too")
     return parser.parse_args(argv)
 
 

@@ -15,7 +15,7 @@ from align_reports.progress import TABLE_WIDTH
 
 from ..paths import REPO
 
-PROBE = REPO / "Documentation/probe.rst"
+PROBE = REPO / "Documentation/admin/probe.rst"
 
 
 def parser(about: str | None) -> argparse.ArgumentParser:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Documentation/probe.svg: what methods of probe measure, on models of drives on a virtual clock."""
+"""Documentation/admin/probe.svg: what methods of probe measure, on models of drives on a virtual clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .block_size_truth import AREA, SIZE
 from .probe_truth import drive, found
 from .target import ClockTarget
 
-PICTURE = REPO / "Documentation/probe.svg"
+PICTURE = REPO / "Documentation/admin/probe.svg"
 SEED = 1
 # Points of a drawing, so that the picture stays small.
 MOST = 150

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The matrix of kernels and hosts, with the results on each: the table of Documentation/kernels.rst.
+"""The matrix of kernels and hosts, with the results on each: the table of Documentation/target/kernels.rst.
 
 A run leaves its result in out/matrix/: the module was built for a release, a guest of the release booted, or all tests in
 guests passed. A cell of the table has the highest of these levels, and its newest result.
 
     scripts/python -m lab.linux.matrix            print the table with the results of this checkout's runs
-    scripts/python -m lab.linux.matrix update     write the table into Documentation/kernels.rst
+    scripts/python -m lab.linux.matrix update     write the table into Documentation/target/kernels.rst
 """
 
 import json
@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 
 from ..paths import OUT, REPO, commit, fail
 
-PAGE = REPO / "Documentation" / "kernels.rst"
+PAGE = REPO / "Documentation" / "target" / "kernels.rst"
 BEGIN, END = ".. matrix: begin\n", ".. matrix: end\n"
 FOUND = OUT / "matrix"
 NOT_TRIED, BUILT, BOOTED, ALL_TESTS = "not tried", "built", "booted", "all tests"

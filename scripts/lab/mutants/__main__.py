@@ -10,8 +10,8 @@ runs before count as long as the engine is the same; survivors live again when t
 all do.
 
 The table goes to out/mutants/report.txt and, for programs, to report.json; --update writes it into
-Documentation/simulation-mutants.rst. Exit status 1 if fewer than 95 % of the mutants not judged equivalent (equivalent.py) are
-killed, or if that file judges too many, a killed one, or one that does not exist.
+Documentation/develop/simulation-mutants.rst. Exit status 1 if fewer than 95 % of the mutants not judged equivalent
+(equivalent.py) are killed, or if that file judges too many, a killed one, or one that does not exist.
 """
 
 import argparse
@@ -119,7 +119,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--limit", type=int, default=lives.LIMIT, help="seconds of processor time of a mutant")
     parser.add_argument("--jobs", type=int, default=1, help="mutants at a time")
     parser.add_argument("--afresh", action="store_true", help="forget the verdicts of runs before")
-    parser.add_argument("--update", action="store_true", help="write the table into Documentation/simulation-mutants.rst")
+    parser.add_argument("--update", action="store_true", help="write the table into Documentation/develop/simulation-mutants.rst")
     given = parser.parse_args(argv)
     files = [path for path in lives.engine() if not given.files or path.name in given.files]
     if given.files and len(files) != len(set(given.files)):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What came of the mutants: the table of a run, for a terminal, for programs, and in Documentation/simulation-mutants.rst."""
+"""What came of the mutants: the table of a run, for a terminal, for programs, and in simulation-mutants.rst."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .choose import Mutant
 from .equivalent import EQUIVALENT
 from .lives import LIMIT, Verdict
 
-PAGE = REPO / "Documentation" / "simulation-mutants.rst"
+PAGE = REPO / "Documentation" / "develop" / "simulation-mutants.rst"
 BEGIN, END = ".. mutants: begin\n", ".. mutants: end\n"
 LEAST_KILLED, MOST_EQUIVALENT = 95, 10
 

@@ -51,7 +51,7 @@ def count(variable):
 
 
 def table():
-    """Return the lengths as a table of reStructuredText, for Documentation/testing.rst."""
+    """Return the lengths as a table of reStructuredText, for Documentation/develop/testing.rst."""
     rows = [("variable", "check", "check-all", "what"),
             *((name, str(short), str(full), what) for name, (short, full, what) in LENGTHS.items())]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -6,7 +6,7 @@
 
 Each part is a program or a set of tests of which `make check` runs a slice. Its figures are lines of its own output.
 out/proof/ gets proof.json, proof.txt and a log for each part; --update also writes the figures into
-Documentation/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and the
+Documentation/target/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and the
 figures say so. What has been run of each part on the same sources adds up (shares.py), and --hours goes on with it.
 Exit status: 0 every part is clean, 1 some are not, 2 the proof could not run.
 """
@@ -28,7 +28,7 @@ from ..paths import OUT, REPO, commit, fail, locked
 from ..plugins import budget
 from . import shares
 
-PAGE = REPO / "Documentation" / "promises.rst"
+PAGE = REPO / "Documentation" / "target" / "promises.rst"
 BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
 PYTEST = ("scripts/python", "-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider")
 # pytest's summary line: "12 passed, 1 skipped in 30.00s (0:00:30)".
@@ -203,7 +203,7 @@ def main(argv):
     parser.add_argument("parts", nargs="*", metavar="PART", help="these only")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full length (default: 1)")
     parser.add_argument("--hours", type=float, help="so long, with the part furthest from its full length")
-    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/promises.rst")
+    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/target/promises.rst")
     given = parser.parse_args(argv)
     unknown = [name for name in given.parts if name not in PARTS]
     if unknown:

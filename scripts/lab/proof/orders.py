@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Search all orders of sets of operations (Documentation/simulation.rst, "All orders in the small"), on all processors.
+"""Search all orders of sets of operations (Documentation/develop/simulation.rst, "All orders in the small"), on all processors.
 
     python -m lab.proof.orders PROGRAM [--sets "3 4-few"] [--jobs N]
 

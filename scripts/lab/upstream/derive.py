@@ -81,7 +81,7 @@ REWRITES = {
         (" *   help   one sentence for documents and for \"alignctl stats --help\"\n",
          " *   help   one sentence, as in the documents\n"),
     ),
-    "Documentation/dm-align.rst": (
+    "Documentation/target/dm-align.rst": (
         ("Write hints (F_SET_RW_HINT) reach the drive, where the kernel has them (6.9 and\n"
          "later): a block is written with the hint of its oldest touch that is not\n"
          "acknowledged, or of the newest that was held. Blocks",
@@ -93,7 +93,7 @@ REWRITES = {
          "limits. device-mapper passes such writes (RWF_ATOMIC, REQ_ATOMIC) on; the target\n"
          "takes them in each mode, with the limits that linear would have."),
     ),
-    ABI: (("are. Documentation/dm-align.rst explains the terms.\n",
+    ABI: (("are. Documentation/target/dm-align.rst explains the terms.\n",
            "are. Documentation/admin-guide/device-mapper/dm-align.rst explains the terms.\n"),),
 }
 
@@ -234,6 +234,13 @@ SECTIONS = {"pad": ("Smaller logical blocks", "Changing the mode", "When to use 
             "coalesce": ("Holding", "When coalesce is refused", "Suspend, reload, reboot", "What is at stake", "Example",
                          "Rules of holding", "Reads of held sectors", "How a flush waits", "What the drain writes first",
                          "Suspend", "Limits and known gaps")}
+# Where the manual names the pages that a series has in the manual, and before which section the design stands there.
+ELSEWHERE = """\
+The words of this manual are in the glossary (``../glossary.rst``), and how the engine
+keeps its rules in ``design.rst``.
+
+"""
+LAST_SECTION = "Limits and known gaps\n=====================\n"
 # A place of the manual for a DOC: comment of the code: see Documentation/gen-design.
 COMMENT = re.compile(r"^\.\. kernel-doc of kmod/(\S+): (.+)\n\n(?:.*\n)*?\.\. end of kernel-doc\n", re.M)
 
@@ -398,6 +405,16 @@ def _abi(made):
     return re.sub(r"^Contact:\t.*$", f"Contact:\t{LIST}", abi, flags=re.M)
 
 
+def _manual():
+    """Return the manual as one page: with its words from the glossary, and with the design before its last section."""
+    page, words, design = ((REPO / "Documentation" / name).read_text()
+                           for name in ("target/dm-align.rst", "glossary.rst", "target/design.rst"))
+    entries = re.search(r"^The target\n=+\n\n(.*?)(?=^\S)", words, re.M | re.S)[1]
+    without_licence = design.partition("\n\n")[2]
+    return rewrite("the manual", page, {"the manual": (
+        (ELSEWHERE, f"Glossary\n========\n\n{entries}"), (LAST_SECTION, f"{without_licence}\n{LAST_SECTION}"))})
+
+
 def files(symbols, layer=layers.LAYERS[-1]):
     """Return the files of the series of a layer, with those of the series before: {path in the kernel tree: text}; `symbols` as
     from answers()."""
@@ -415,7 +432,7 @@ def files(symbols, layer=layers.LAYERS[-1]):
     made[f"{DRIVER}/tests/Makefile"] = TESTS_MAKEFILE.format(objects=_kunit_names(_suites_objects(suites(layer))))
     made[f"{DRIVER}/tests/Kconfig"] = _kunit_names((REPO / "kunit/Kconfig").read_text())
     made[f"{DRIVER}/.kunitconfig"] = (REPO / "kunit/.kunitconfig").read_text()
-    manual = rewrite("Documentation/dm-align.rst", (REPO / "Documentation/dm-align.rst").read_text())
+    manual = rewrite("Documentation/target/dm-align.rst", _manual())
     made[MANUAL] = with_comments(of_layer(re.sub(r"^\.\. session.*\n", "", manual, flags=re.M), layer), made)
     made[ABI] = _abi(made)
     return made

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Block traces in Parquet, read and written by DuckDB: the layout of Documentation/traces.rst."""
+"""Block traces in Parquet, read and written by DuckDB: the layout of Documentation/admin/traces.rst."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The layout, version 1: folders, columns and metadata, as Documentation/traces.rst specifies them."""
+"""The layout, version 1: folders, columns and metadata, as Documentation/admin/traces.rst specifies them."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
  * Debian 12; make bench BENCH=record on Linux 6.12.117).
  * kbuffer reads past the end of a damaged page, which ring_page_next() refuses.
  * tep_parse_format() reads "offset:x" as 0, and crashes on a description that
- * ends behind an open bracket. Documentation/benchmarks.rst has all figures,
+ * ends behind an open bracket. Documentation/develop/benchmarks.rst has all figures,
  * and how they were measured.
  */
 #include <ctype.h>

@@ -5,7 +5,7 @@
  * killed processes. It mounts tracefs unasked and takes over an instance that
  * exists. Its tracefs_cpu_open() sets no O_CLOEXEC, so a command that outlives
  * a killed recorder keeps the instance busy. It counts lost events from 1.8 on.
- * Reading pages through it costs more: see Documentation/benchmarks.rst.
+ * Reading pages through it costs more: see Documentation/develop/benchmarks.rst.
  */
 #include <errno.h>
 #include <fcntl.h>

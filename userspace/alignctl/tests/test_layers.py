@@ -11,7 +11,7 @@ from lab.paths import OUT, REPO
 
 TOP = REPO / "userspace/alignctl"
 OBJECTS = OUT / "build/alignctl"
-MAP = (REPO / "Documentation/source-map.rst").read_text()
+MAP = (REPO / "Documentation/develop/source-map.rst").read_text()
 # What the kernel module shares with userspace, and so lies below all rooms.
 SHARED = {"decide.h", "defaults.h", "geometry.h", "ledger_table.h"}
 # Folders that are no rooms.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The layout of block traces in Parquet, which Documentation/traces.rst specifies:
+ * The layout of block traces in Parquet, which Documentation/admin/traces.rst specifies:
  * what reader and writer share of it.
  */
 #ifndef ALIGNCTL_PARQUET_H

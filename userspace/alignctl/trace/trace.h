@@ -97,7 +97,7 @@ enum trace_readable {
 	TRACE_READABLE_BLKREPLAY,
 	TRACE_READABLE_VSCSI,	/* CloudPhysics, version 1 */
 	TRACE_READABLE_FTRACE,	/* text of ftrace, perf script, trace-cmd */
-	TRACE_READABLE_PARQUET,	/* Documentation/traces.rst; by DuckDB */
+	TRACE_READABLE_PARQUET,	/* Documentation/admin/traces.rst; by DuckDB */
 	TRACE_NR_READABLE,
 };
 

@@ -2,7 +2,7 @@
 /*
  * Five published write workloads, measured on an ST1000DM003-1ER162 (7200 rpm,
  * 512-byte sectors in 4096-byte blocks, write cache on, Linux 5.0), each with
- * one write at a time.  Documentation/drive512e.rst derives the model from
+ * one write at a time.  Documentation/develop/drive512e.rst derives the model from
  * these measurements.
  */
 #ifndef DRIVE512E_WORKLOADS_H

@@ -7,7 +7,7 @@
  *
  * [A] The measured disk: ST1000DM003-1ER162, 7200 rpm, 512/4096, 1953525168
  *     sectors, write cache on, and the five workloads measured on it (see
- *     Documentation/drive512e.rst, which also says how each figure follows).
+ *     Documentation/develop/drive512e.rst, which also says how each figure follows).
  * [B] The same disk: 2 MiB writes as four requests at once.  At 3584, over an
  *     existing file, 3000 of them took 38.954 s, at 0 27.311 s.
  * [C] The study's disk and SSD: mean random read 17.958 ms; full stroke 22.051

@@ -83,7 +83,7 @@ def test_every_profile_is_in_help_man_page_dictionary_and_document():
     listed = re.findall(r"^  ([\w-]+) +\w.*\.$", told.partition("profile=<NAME>")[2].partition("latency_us=")[0], re.MULTILINE)
     assert listed == list(PROFILES)
     page = (REPO / "Documentation/man/nbdkit-drive512e-plugin.1").read_text().replace("\\-", "-")
-    document = (REPO / "Documentation/drive512e.rst").read_text()
+    document = (REPO / "Documentation/develop/drive512e.rst").read_text()
     dictionary = (HERE.parent / "fuzz/parameters.dict").read_text()
     for profile in PROFILES:
         assert re.search(rf"^\.B {profile}$", page, re.MULTILINE), profile

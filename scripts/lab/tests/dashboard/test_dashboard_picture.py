@@ -36,8 +36,8 @@ class Shown:
         return panels(self.dashboard)
 
 
-SHOWN = [Shown(PICTURE, DASHBOARD, "production.rst", ("report", "pad", "coalesce")),
-         Shown(fleet.PICTURE, FLEET, "fleet.rst", ("as found", f"{fleet.MENDED} mended"))]
+SHOWN = [Shown(PICTURE, DASHBOARD, "admin/production.rst", ("report", "pad", "coalesce")),
+         Shown(fleet.PICTURE, FLEET, "admin/fleet.rst", ("as found", f"{fleet.MENDED} mended"))]
 
 
 @pytest.fixture(params=SHOWN, ids=lambda shown: shown.file.stem)

@@ -31,4 +31,4 @@ RANDOM = [8 * BLOCK * random.Random(at).randrange(1 << 20) for at in range(WRITE
 def test_a_write_with_two_touches_takes_so_many_revolutions_longer(profile, parameters, places, revolutions):
     longer = seconds(profile, places, 512, parameters) - seconds(profile, places, 0, parameters)
     assert longer / TURN_S == pytest.approx(revolutions, abs=0.05)
-    assert f"{revolutions}" in (REPO / "Documentation/fleet.rst").read_text().partition("That is a model.")[2][:600]
+    assert f"{revolutions}" in (REPO / "Documentation/admin/fleet.rst").read_text().partition("That is a model.")[2][:600]

@@ -91,4 +91,4 @@ def test_no_slice_is_longer_in_make_check():
 
 def test_the_document_has_the_lengths():
     """To mend a failure, put the result of extent.table() between the two marks."""
-    assert extent.table() in (REPO / "Documentation/testing.rst").read_text()
+    assert extent.table() in (REPO / "Documentation/develop/testing.rst").read_text()

@@ -186,7 +186,7 @@ def test_the_cover_letters_answer_why_it_is_none_of_the_others():
 
 
 def test_the_figures_of_the_cover_letter_are_those_of_the_manuals_session():
-    session = (REPO / "Documentation/dm-align.rst").read_text().partition("count=50 ")[2]
+    session = (REPO / "Documentation/target/dm-align.rst").read_text().partition("count=50 ")[2]
     writes, touches, pad, coalesce = re.search(
         r"of (\w+) writes of 4 KiB.*?have (\d+) partial touches, pad reads (\d+) blocks, and coalesce (\d+)\.",
         patches.SERIES[-1].cover.replace("\n", " ")).groups()
