@@ -251,7 +251,10 @@ rpm:  ## the same as RPM packages, in out/rpm/
 	@scripts/setup rpm
 	scripts/packaging/build rpm
 
+dist:  ## the source tarball of a release and its checksum, the same bytes each time; in out/dist/
+	scripts/dist
+
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak study test test-tools traces uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo dist fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak study test test-tools traces uninstall upstream
