@@ -8,7 +8,7 @@
 #   fuzz_flags fuzz_libs  for compiling and linking
 #   fuzz_wrap_<name>      functions that target <name> replaces, as the linker's --wrap has it
 #
-#   fuzz-targets   builds them
+#   fuzz-targets   builds them [FUZZ_CC, FUZZ_CFLAGS, FUZZ_LD, FUZZ_LDFLAGS, FUZZ_ENGINE: see oss_fuzz/build.sh]
 #   fuzz           runs each RUNS times (10 million), JOBS (2) of them at once, and prints a table
 #                  [TARGETS="names"] [SEED=N]
 RUNS ?= 10000000
@@ -22,6 +22,12 @@ fuzz_library := $(fuzz_build)/$(fuzz_program).a
 # A conversion that loses bits is a number that wraps.
 fuzz_sanitize := -fsanitize=address,undefined,implicit-integer-truncation -fno-sanitize-recover=all
 
+FUZZ_CC ?= clang
+FUZZ_CFLAGS ?= -O2 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link $(fuzz_sanitize)
+FUZZ_LD ?= clang
+FUZZ_LDFLAGS ?= -g -fuse-ld=lld $(fuzz_sanitize)
+FUZZ_ENGINE ?= -fsanitize=fuzzer
+
 fuzz-targets: $(fuzz_names:%=$(fuzz_bin)/%)
 
 fuzz: fuzz-targets
@@ -29,7 +35,7 @@ fuzz: fuzz-targets
 
 $(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_library)
 	@mkdir -p $(@D)
-	clang -g -fuse-ld=lld -fsanitize=fuzzer $(fuzz_sanitize) $(fuzz_wrap_$*:%=-Wl,--wrap=%) -o $@ $^ $(fuzz_libs)
+	$(FUZZ_LD) $(FUZZ_LDFLAGS) $(fuzz_wrap_$*:%=-Wl,--wrap=%) -o $@ $^ $(FUZZ_ENGINE) $(fuzz_libs)
 
 $(fuzz_library): $(fuzz_sources:%.c=$(fuzz_build)/%.o)
 	rm -f $@
@@ -37,8 +43,7 @@ $(fuzz_library): $(fuzz_sources:%.c=$(fuzz_build)/%.o)
 
 $(fuzz_build)/%.o: $(fuzz_root)/%.c
 	@mkdir -p $(@D)
-	clang $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz -O2 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link \
-		$(fuzz_sanitize) -MMD -MP -MT $@ -c -o $@ $<
+	$(FUZZ_CC) $(fuzz_flags) -I$(fuzz_root) -I$(fuzz_root)/../fuzz $(FUZZ_CFLAGS) -MMD -MP -MT $@ -c -o $@ $<
 
 .PHONY: fuzz fuzz-targets
 .SECONDARY:
