@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -118,7 +119,7 @@ def installed(program, folder, arguments):
 
 def test_there_are_three_packages_of_one_version(unpacked):
     assert set(unpacked) == PACKAGES
-    assert {control(folder)["Version"] for folder in unpacked.values()} == {VERSION}
+    assert {control(folder)["Version"] for folder in unpacked.values()} == {f"{VERSION}-1"}
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
@@ -196,9 +197,10 @@ def test_maintainer_scripts_have_no_findings(unpacked):
 
 
 def test_lintian_has_no_findings(packages):
-    done = subprocess.run(["lintian", "--no-cfg", "--allow-root", "--pedantic", "--display-info", "--fail-on",
-                           "error,warning,info,pedantic", next(packages.glob("*.changes"))], capture_output=True, text=True,
-                          timeout=patience(300))
+    # Debian's own lintian is older than the policy that the packages follow; and no upload closes a request for packages.
+    done = subprocess.run(["lintian", "--no-cfg", "--allow-root", "--pedantic", "--display-info", "--suppress-tags",
+                           "newer-standards-version,initial-upload-closes-no-bugs", "--fail-on", "error,warning,info,pedantic",
+                           next(packages.glob("*.changes"))], capture_output=True, text=True, timeout=patience(300))
     assert done.returncode == 0 and not done.stdout, done.stdout + done.stderr
 
 
@@ -230,6 +232,17 @@ def test_dkms_builds_the_module(unpacked, series):
     told = run("/sbin/modinfo", module)
     assert re.search(rf"^version: +{VERSION}$", told, re.M) and re.search(r"^srcversion: +\w{23}$", told, re.M)
     assert re.search(rf"^vermagic: +{re.escape(release)} ", told, re.M)
+
+
+def test_the_watch_file_finds_the_tarball_of_a_release(packages):
+    version, rule = [line for line in (DEBIAN / "watch").read_text().splitlines() if not line.startswith("#")]
+    pattern = rule.split()[-1]
+    assert version == "version=4" and rule.split()[-2].startswith("https://")
+    # What make dist makes is the source package's original.
+    original = next(packages.glob("*.orig.tar.gz"))
+    assert re.fullmatch(pattern, original.name.replace("_", "-").replace(".orig", ""))[1] == VERSION
+    with tarfile.open(original) as tar:
+        assert tar.next().name.startswith(f"dm-align-{VERSION}/")
 
 
 def in_system(folder, loaded, script, *arguments, idle=True, new="NEW"):
@@ -322,7 +335,7 @@ def test_two_builds_are_the_same_bytes(packages, tmp_path):
     for path in [path for pattern in ("*.deb", "*.dsc", "*.tar.*") for path in packages.glob(pattern)]:
         assert (second / path.name).read_bytes() == path.read_bytes(), path.name
         compared += 1
-    assert compared == len(PACKAGES) + 2
+    assert compared == len(PACKAGES) + 3
 
 
 @pytest.mark.check_all("the packages are built once")
