@@ -234,6 +234,58 @@ def test_dkms_builds_the_module(unpacked, series):
     assert re.search(rf"^vermagic: +{re.escape(release)} ", told, re.M)
 
 
+# A kernel whose headers a fake make: dkms, dpkg and the hooks of kernels are those of this machine, in a copy of its system.
+HEADERS = {
+    "builds": """modules:
+\techo 'char v[] __attribute__((section(".modinfo"))) = "version=1";' | gcc -x c -c -o $(M)/dm-align.ko -
+""",
+    "does not": """modules:
+\t@echo "target.c:7: error: no such interface" >&2; exit 1
+"""}
+# In a namespace of its own: $1 is an empty folder, $2 a package, and standard input a script for the system.
+COPY_OF_SYSTEM = """set -e
+mount -t tmpfs none "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay overlay -o "lowerdir=/,upperdir=$1/upper,workdir=$1/work" "$1/root"
+mount --rbind /dev "$1/root/dev"
+mount --rbind /proc "$1/root/proc"
+cp "$2" "$1/root/package.deb"
+exec chroot "$1/root" env DEBIAN_FRONTEND=noninteractive bash -ex
+"""
+
+
+def headers(release, kind):
+    """Return a script that makes the headers of a fake kernel."""
+    return (f"mkdir -p /lib/modules/{release}/build/include\n"
+            f"echo CONFIG_BLK_DEV_DM=m >/lib/modules/{release}/build/.config\n"
+            f"cat >/lib/modules/{release}/build/Makefile <<'END'\nall: modules\nclean: ;\n{HEADERS[kind]}END\n")
+
+
+def test_a_kernel_without_the_interfaces_stops_neither_the_others_nor_dpkg(packages, tmp_path):
+    """Two kernels that are there when the package comes, and two that come later; those without the interfaces come first."""
+    script = f"""
+{headers("5.0.0-without", "does not")}{headers("6.0.0-with", "builds")}
+dpkg --install /package.deb 2>&1
+{headers("5.1.0-without", "does not")}{headers("6.1.0-with", "builds")}
+for release in 5.1.0-without 6.1.0-with; do
+    /etc/kernel/postinst.d/dkms $release 2>&1
+done
+dkms status dm-align | sed 's/^/status: /'
+dpkg --purge dm-align-dkms 2>&1
+echo left: /lib/modules/*/updates/dkms/*
+"""
+    package = next(packages.glob("dm-align-dkms_*.deb"))
+    done = subprocess.run(["unshare", "-m", "sh", "-c", COPY_OF_SYSTEM, "sh", tmp_path, package], input=script,
+                          capture_output=True, text=True, timeout=patience(300))
+    said = done.stdout
+    assert done.returncode == 0, said[-4000:] + done.stderr[-4000:]
+    for release in ("5.0.0-without", "5.1.0-without"):
+        assert f"dm-align: does not build for {release}, which is skipped: target.c:7: error: no such interface\n" in said
+    assert re.findall(rf"^status: dm-align/{VERSION}, (\S+), \S+: installed", said, re.M) == ["6.0.0-with", "6.1.0-with"] \
+        and said.count("status: ") == 2
+    assert said.endswith("left: /lib/modules/*/updates/dkms/*\n")
+
+
 def test_the_watch_file_finds_the_tarball_of_a_release(packages):
     version, rule = [line for line in (DEBIAN / "watch").read_text().splitlines() if not line.startswith("#")]
     pattern = rule.split()[-1]
