@@ -26,7 +26,7 @@ def test_every_verb_and_option_of_alignctl_exists():
         assert re.search(rf'^\t"{verb}", "', source, re.MULTILINE), f"no verb {verb}"
     for line in re.findall(r"alignctl [a-z]+ [^#`\n]*--[^#`\n]*", README):
         for option in re.findall(r"--([a-z-]+)", line):
-            assert f'{{ "{option}",' in source, f"no option --{option}: {line}"
+            assert f'OPTION("{option}",' in source, f"no option --{option}: {line}"
 
 
 def test_every_link_leads_somewhere():

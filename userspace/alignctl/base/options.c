@@ -19,13 +19,6 @@
 
 #define HELP_COLUMN	24
 
-/* What options_values() asks for; @found is NULL while nothing is asked. */
-static struct {
-	size_t row;
-	void (*found)(const char *name, void *context);
-	void *context;
-} asked;
-
 /* Parse a unit, "" for none, as a power of two; false if it is unknown. */
 static bool parse_unit(const char *text, unsigned int *power)
 {
@@ -84,9 +77,6 @@ bool parse_switch(const char *text, bool *on)
 
 int options_refuse(const char *name, const char *argument, const char *reason)
 {
-	/* options_values() passes no argument that could be wrong */
-	if (asked.found)
-		return -1;
 	message_error("--%s%s%s: %s", name, argument ? " " : "",
 		      argument ? argument : "", reason);
 	return -1;
@@ -114,11 +104,6 @@ int options_choose(const char *name, const char *argument,
 	CLEANUP_FREE char *list = NULL, *hint = NULL;
 	size_t i;
 
-	if (asked.found) {
-		for (i = 0; i < nr; i++)
-			asked.found(names[i], asked.context);
-		return -1;
-	}
 	for (i = 0; i < nr; i++) {
 		if (!strcmp(argument, names[i])) {
 			*chosen = i;
@@ -130,6 +115,36 @@ int options_choose(const char *name, const char *argument,
 	hint = nearest_hint(&nearest, "");
 	message_error("--%s %s: must be %s%s", name, argument, list, hint);
 	return -1;
+}
+
+size_t options_index(const struct option_row *row, const char *argument)
+{
+	size_t i = 0;
+
+	while (strcmp(row->values[i], argument))
+		i++;
+	return i;
+}
+
+/* Refuse what is none of the row's values: 0, or -1 after reporting it. */
+static int check_values(const struct option_row *row, const char *argument)
+{
+	CLEANUP_FREE char *copy = NULL;
+	char *rest, *name;
+	size_t chosen;
+
+	if (!row->values)
+		return 0;
+	if (strcmp(row->argument, "LIST"))
+		return options_choose(row->name, argument, row->values,
+				      row->nr_values, &chosen);
+	copy = message_format("%s", argument);
+	rest = copy;
+	while ((name = strsep(&rest, ",")))
+		if (options_choose(row->name, name, row->values,
+				   row->nr_values, &chosen))
+			return -1;
+	return 0;
 }
 
 /* Check by its row whether an option takes what parse_number() reads. */
@@ -159,6 +174,83 @@ static int check_unit(const struct option_row *row, const char *argument)
 	message_error("--%s %s: unknown unit '%s'; use K, M, G, T or P (powers of 1024), as in 4KiB",
 		      row->name, argument, unit);
 	return -1;
+}
+
+/* Check whether a name is one of those that are separated by spaces. */
+static bool is_among(const char *name, const char *names)
+{
+	size_t length = strlen(name), part;
+
+	for (; *names; names += part + (names[part] == ' ')) {
+		part = strcspn(names, " ");
+		if (part == length && !strncmp(names, name, length))
+			return true;
+	}
+	return false;
+}
+
+static const char *because(const struct option_row *row)
+{
+	return row->because ? row->because : "";
+}
+
+static const char *comma(const struct option_row *row)
+{
+	return row->because ? ", " : "";
+}
+
+/* Refuse an option that is given without the one that it needs. */
+static int check_needs(const struct verb *verb, const struct option_row *row,
+		       const bool *given)
+{
+	const struct option_row *needed = verb->options;
+	const char *argument;
+
+	if (!row->needs)
+		return 0;
+	while (strcmp(needed->name, row->needs))
+		needed++;
+	if (given[needed - verb->options])
+		return 0;
+	argument = needed->nr_values == 1 ? needed->values[0] :
+		   needed->argument ? needed->argument : "";
+	message_error("--%s: needs --%s%s%s%s%s; add it", row->name,
+		      needed->name, *argument ? " " : "", argument, comma(row),
+		      because(row));
+	return -1;
+}
+
+/* Refuse another option that is given, too, and does not go with this one. */
+static int check_pair(const struct option_row *row,
+		      const struct option_row *other)
+{
+	if (row->only_with && !is_among(other->name, row->only_with)) {
+		message_error("--%s: does not apply to --%s%s%s; leave it out",
+			      other->name, row->name, comma(row), because(row));
+		return -1;
+	}
+	if (row->excludes && is_among(other->name, row->excludes)) {
+		message_error("--%s, --%s: exclude each other%s%s; leave one out",
+			      row->name, other->name, comma(row), because(row));
+		return -1;
+	}
+	return 0;
+}
+
+/* Check that the options that are given go together: 0, or -1, reported. */
+static int check_together(const struct verb *verb, const bool *given)
+{
+	const struct option_row *rows = verb->options;
+	size_t i, j;
+
+	for (i = 0; rows[i].name; i++)
+		for (j = 0; given[i] && rows[j].name; j++)
+			if (given[j] && j != i && check_pair(&rows[i], &rows[j]))
+				return -1;
+	for (i = 0; rows[i].name; i++)
+		if (given[i] && check_needs(verb, &rows[i], given))
+			return -1;
+	return 0;
 }
 
 static void print_usage(const struct verb *verb)
@@ -204,17 +296,15 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 {
 	CLEANUP_FREE char *title = message_format("alignctl %s", verb->name);
 	CLEANUP_FREE struct option *table = NULL;
+	CLEANUP_FREE bool *given = NULL;
 	char *verb_word = argv[0];
 	size_t rows = 0, i;
-	int key, row, given, result = OPTIONS_CONTINUE;
+	int key, row, operands, result = OPTIONS_CONTINUE;
 
-	if (asked.found) {
-		take(asked.row, "", context);
-		return ALIGNCTL_FINE;
-	}
 	while (verb->options[rows].name)
 		rows++;
 	table = memory_or_exit(calloc(rows + 3, sizeof(*table)));
+	given = memory_or_exit(calloc(rows + 1, sizeof(*given)));
 	for (i = 0; i < rows; i++) {
 		table[i].name = verb->options[i].name;
 		table[i].has_arg = verb->options[i].argument ?
@@ -229,7 +319,9 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	       (key = getopt_long(argc, argv, "hV", table, &row)) != -1) {
 		switch (key) {
 		case 0:
+			given[row] = true;
 			if (check_unit(&verb->options[row], optarg) ||
+			    check_values(&verb->options[row], optarg) ||
 			    take(row, optarg, context))
 				result = ALIGNCTL_USAGE;
 			break;
@@ -250,10 +342,12 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	if (result != OPTIONS_CONTINUE)
 		return result;
 
+	if (check_together(verb, given))
+		return ALIGNCTL_USAGE;
 	*first_operand = optind;
-	given = argc - optind;
-	if (given < verb->min_operands || given > verb->max_operands) {
-		if (given > verb->max_operands)
+	operands = argc - optind;
+	if (operands < verb->min_operands || operands > verb->max_operands) {
+		if (operands > verb->max_operands)
 			message_error("%s: unexpected argument '%s'",
 				      verb->name,
 				      argv[optind + verb->max_operands]);
@@ -264,17 +358,4 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 		return ALIGNCTL_USAGE;
 	}
 	return OPTIONS_CONTINUE;
-}
-
-void options_values(const struct verb *verb, size_t row,
-		    void (*found)(const char *name, void *context),
-		    void *context)
-{
-	char *words[] = { (char *)verb->name, NULL };
-
-	asked.row = row;
-	asked.found = found;
-	asked.context = context;
-	verb->run(verb, 1, words);
-	asked.found = NULL;
 }

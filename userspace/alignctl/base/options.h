@@ -13,15 +13,39 @@
 /**
  * struct option_row - one long option of a verb
  * @name: the option's name without the dashes; NULL ends the table
- * @argument: name of the option's argument, or NULL if it takes none
+ * @argument: name of the option's argument, or NULL if it takes none; "LIST":
+ *	several of @values, separated by commas
  * @help: one line for --help; NULL: hidden, the verb refuses the option and
  *	names its replacement
+ * @values: the names that its argument may be; NULL: it is no name
+ * @nr_values: number of @values
+ * @excludes: names of the options that do not go with this one, separated by
+ *	spaces; NULL: there are none
+ * @only_with: names of the options that go with this one, as all others do
+ *	not; NULL: @excludes says which do not
+ * @needs: name of an option without which this one means nothing; NULL: none
+ * @because: why, for the message about @excludes, @only_with or @needs, such as
+ *	"which has all histograms"; NULL: it is plain
  */
 struct option_row {
 	const char *name;
 	const char *argument;
 	const char *help;
+	const char *const *values;
+	size_t nr_values;
+	const char *excludes;
+	const char *only_with;
+	const char *needs;
+	const char *because;
 };
+
+/* A row: name, argument and help, and as designators what else it has. */
+#define OPTION(name_, argument_, help_, ...) \
+	{ .name = (name_), .argument = (argument_), .help = (help_), ##__VA_ARGS__ }
+
+/* The values of an option, as the array of their names. */
+#define OPTION_VALUES(names) \
+	.values = (names), .nr_values = sizeof(names) / sizeof((names)[0])
 
 /**
  * struct verb - the word after "alignctl"
@@ -48,13 +72,15 @@ struct verb {
 #define OPTIONS_CONTINUE	(-1)
 
 /**
- * options_parse - parse a verb's arguments
+ * options_parse - parse a verb's arguments, and refuse options that do not go
+ *	together by their rows
  * @verb: the verb
  * @argc: number of arguments in @argv
  * @argv: the verb's word and its arguments; operands are moved to the end, to
  *	argv + *first_operand
- * @take: take one option, given the index of its row; Return: 0, or -1 after
- *	reporting a bad argument
+ * @take: take one option, given the index of its row, whose argument is one of
+ *	the row's values if it has some; Return: 0, or -1 after reporting a bad
+ *	argument
  * @context: passed to @take
  * @first_operand: set to the index of the first operand
  *
@@ -77,14 +103,8 @@ int options_refuse(const char *name, const char *argument, const char *reason);
 int options_choose(const char *name, const char *argument,
 		   const char *const *names, size_t nr, size_t *chosen);
 
-/*
- * Call @found with each name that options_choose() accepts for the option of
- * @row; with none if its argument is not one of a table's names. The verb only
- * takes that option and does nothing else.
- */
-void options_values(const struct verb *verb, size_t row,
-		    void (*found)(const char *name, void *context),
-		    void *context);
+/* Return the index of an argument among the values of its row, where it is. */
+size_t options_index(const struct option_row *row, const char *argument);
 
 /*
  * Parse a whole number of at least 1, with K, M, G, T or P, or KiB and so on,

@@ -14,7 +14,6 @@ FUZZ_CHECKER
 static void check_line(const struct aligntab_line *line)
 {
 	const struct attach_options *options = &line->options;
-	const char *mode;
 	char *escaped;
 	size_t i;
 
@@ -23,7 +22,7 @@ static void check_line(const struct aligntab_line *line)
 	FUZZ_CHECK(*line->value && line->by <= ALIGNTAB_PATH);
 	FUZZ_CHECK(line->by != ALIGNTAB_PATH || *line->value == '/');
 	FUZZ_CHECK(line->timeout <= ALIGNTAB_TIMEOUT_MAX);
-	FUZZ_CHECK(!options->mode || !mode_take(options->mode, &mode));
+	FUZZ_CHECK(!options->mode || mode_find(options->mode));
 	FUZZ_CHECK(options->hold_ms <= MODE_MAX_HOLD_MS);
 	for (i = 0; line->name[i]; i++)
 		FUZZ_CHECK((unsigned char)line->name[i] >= ' ');

@@ -11,16 +11,16 @@
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 
-const char *const mode_names[MODE_NR] = { "report", "pad", "coalesce" };
+const char *const mode_names[MODE_NR] = { MODE_NAMES };
 
-int mode_take(const char *argument, const char **mode)
+const char *mode_find(const char *name)
 {
-	size_t index;
+	size_t i;
 
-	if (options_choose("mode", argument, mode_names, MODE_NR, &index))
-		return -1;
-	*mode = mode_names[index];
-	return 0;
+	for (i = 0; i < MODE_NR; i++)
+		if (!strcmp(name, mode_names[i]))
+			return mode_names[i];
+	return NULL;
 }
 
 const char *mode_hold_ms(const char *text, uint64_t *ms)

@@ -12,18 +12,19 @@
 
 /* Rows of options.h, for the verbs that make or change a target. */
 #define MODE_ROW_HOLD_MS \
-	{ "hold-ms", "N", "coalesce: hold a block for at most N ms" }
+	OPTION("hold-ms", "N", "coalesce: hold a block for at most N ms")
 #define MODE_ROW_MAX_BLOCKS \
-	{ "max-blocks", "N", "keep at most N physical blocks in memory" }
+	OPTION("max-blocks", "N", "keep at most N physical blocks in memory")
 #define MODE_ROW_WRITE_CACHE \
-	{ "write-cache", "on|off", "advertise a volatile write cache" }
+	OPTION("write-cache", "on|off", "advertise a volatile write cache")
 
 /* The modes that --mode takes. */
 #define MODE_NR		3
+#define MODE_NAMES	"report", "pad", "coalesce"
 extern const char *const mode_names[MODE_NR];
 
-/* Parse the argument of --mode. Return: 0, or -1 after reporting an error. */
-int mode_take(const char *argument, const char **mode);
+/* Return the name of a mode for good; NULL: it is none. */
+const char *mode_find(const char *name);
 
 /* Parse a time to hold blocks into @ms. Return: NULL, or what it must be. */
 const char *mode_hold_ms(const char *text, uint64_t *ms);

@@ -41,14 +41,11 @@ const char *attach_setting(enum attach_setting setting, const char *argument,
 			   struct attach_options *options)
 {
 	const char *refusal = NULL;
-	size_t i;
 
 	switch (setting) {
 	case ATTACH_MODE:
-		for (i = 0; i < MODE_NR; i++)
-			if (!strcmp(argument, mode_names[i]))
-				options->mode = mode_names[i];
-		if (!options->mode || strcmp(options->mode, argument))
+		options->mode = mode_find(argument);
+		if (!options->mode)
 			refusal = "must be a mode, see alignctl(8)";
 		break;
 	case ATTACH_PHYSICAL:

@@ -19,13 +19,14 @@ enum attach_setting {
 
 /* The rows of the settings, for a table of options. */
 #define ATTACH_SETTING_ROWS						\
-	[ATTACH_MODE] = { "mode", "MODE",				\
-			  "report (default), pad or coalesce" },	\
-	[ATTACH_PHYSICAL] = { "physical", "N|auto",			\
-			      "physical block size, bytes; auto: io_min of an SSD" }, \
-	[ATTACH_OFFSET] = { "offset", "N", "alignment offset, bytes" },	\
-	[ATTACH_LOGICAL] = { "logical", "512",			\
-			     "offer logical blocks of 512 bytes (mode: pad)" }, \
+	[ATTACH_MODE] = OPTION("mode", "MODE",				\
+			       "report (default), pad or coalesce",	\
+			       OPTION_VALUES(mode_names)),		\
+	[ATTACH_PHYSICAL] = OPTION("physical", "N|auto",		\
+				   "physical block size, bytes; auto: io_min of an SSD"), \
+	[ATTACH_OFFSET] = OPTION("offset", "N", "alignment offset, bytes"), \
+	[ATTACH_LOGICAL] = OPTION("logical", "512",			\
+				  "offer logical blocks of 512 bytes (mode: pad)"), \
 	[ATTACH_HOLD_MS] = MODE_ROW_HOLD_MS,				\
 	[ATTACH_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,			\
 	[ATTACH_WRITE_CACHE] = MODE_ROW_WRITE_CACHE

@@ -21,16 +21,24 @@ enum row { ROW_NAME = ATTACH_NR_SETTINGS, ROW_PERSIST, ROW_ALL, ROW_TAB,
 
 static const struct option_row rows[] = {
 	ATTACH_SETTING_ROWS,
-	[ROW_NAME] = { "name", "NAME",
-		       "name below /dev/mapper (default: align-DEV)" },
-	[ROW_PERSIST] = { "persist", NULL,
-			  "attach at each boot, too: add a line to " ALIGNTAB_FILE },
-	[ROW_ALL] = { "all", NULL, "attach the lines of " ALIGNTAB_FILE },
-	[ROW_TAB] = { "tab", "LINE", "attach one line, by its name" },
-	[ROW_TIMEOUT] = { "timeout", "SECONDS",
-			  "--tab: wait at most so long for the device" },
-	[ROW_ONLINE] = { "online", NULL,
-			 "make a mapped device in use align, under its users" },
+	[ROW_NAME] = OPTION("name", "NAME",
+			    "name below /dev/mapper (default: align-DEV)"),
+	[ROW_PERSIST] = OPTION("persist", NULL,
+			       "attach at each boot, too: add a line to " ALIGNTAB_FILE,
+			       .excludes = "online",
+			       .because = "as the next table of DEV replaces align"),
+	[ROW_ALL] = OPTION("all", NULL, "attach the lines of " ALIGNTAB_FILE,
+			   .only_with = "",
+			   .because = "whose settings are those of " ALIGNTAB_FILE),
+	[ROW_TAB] = OPTION("tab", "LINE", "attach one line, by its name",
+			   .only_with = "timeout",
+			   .because = "whose settings are those of " ALIGNTAB_FILE),
+	[ROW_TIMEOUT] = OPTION("timeout", "SECONDS",
+			       "--tab: wait at most so long for the device",
+			       .needs = "tab",
+			       .because = "which alone waits for a device"),
+	[ROW_ONLINE] = OPTION("online", NULL,
+			      "make a mapped device in use align, under its users"),
 	{ 0 },
 };
 
@@ -91,10 +99,6 @@ static int take_option(size_t row, const char *argument, void *context)
 	struct attach_arguments *arguments = context;
 	const char *refusal;
 
-	/* mode_take() also lists the modes for completion, and corrects typos */
-	if (row == ATTACH_MODE &&
-	    mode_take(argument, &arguments->options.mode))
-		return -1;
 	refusal = row < ATTACH_NR_SETTINGS ?
 		attach_setting(row, argument, &arguments->options) :
 		take_other(row, argument, arguments);
@@ -191,42 +195,20 @@ static int attach_path(struct attach_arguments *arguments, const char *path)
 }
 
 /*
- * Check that the options go together: a line has its own settings, and only one
- * of DEV, --all and --tab says what to attach. Return: enum alignctl_exit.
+ * Check that only one of DEV, --all and --tab says what to attach. Return: enum
+ * alignctl_exit.
  */
 static int check_together(const struct attach_arguments *arguments,
 			  bool device)
 {
 	bool lines = arguments->all || arguments->tab;
-	size_t i;
 
 	if (!device && !lines) {
 		message_error("attach: needs DEV, --all or --tab; see 'alignctl attach --help'");
 		return ALIGNCTL_USAGE;
 	}
-	if (device + arguments->all + !!arguments->tab > 1) {
+	if (device && lines) {
 		message_error("attach: DEV, --all and --tab exclude each other; give one");
-		return ALIGNCTL_USAGE;
-	}
-	for (i = 0; i < ATTACH_NR_SETTINGS; i++) {
-		if (!lines || !arguments->options.given[i])
-			continue;
-		message_error("--%s: does not apply to %s; change the line in " ALIGNTAB_FILE,
-			      rows[i].name, arguments->all ? "--all" : "--tab");
-		return ALIGNCTL_USAGE;
-	}
-	if (lines && (arguments->name || arguments->persist)) {
-		message_error("--%s: does not apply to %s; leave it out",
-			      arguments->name ? "name" : "persist",
-			      arguments->all ? "--all" : "--tab");
-		return ALIGNCTL_USAGE;
-	}
-	if (arguments->online && (lines || arguments->persist)) {
-		message_error("--online: does not apply to --tab and --persist, as the next table of DEV replaces align; leave it out");
-		return ALIGNCTL_USAGE;
-	}
-	if (arguments->timeout_given && !arguments->tab) {
-		message_error("--timeout: only --tab waits for a device; leave it out");
 		return ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;

@@ -53,25 +53,31 @@ static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS,
-	[ROW_PHYSICAL] = { "physical", "N",
-			   "judge for physical blocks of N bytes" },
-	[ROW_OFFSET] = { "offset", "N",
-			 "judge for physical blocks that start at byte N" },
-	[ROW_LOGICAL] = { "logical", "N",
-			  "logical block of images (default: 512)" },
-	[ROW_RECORDING] = { "recording", "FILE",
-			    "name the cause by a trace of DEV" },
-	[ROW_REMEDIES] = { "remedies", NULL,
-			   "list the remedies, and what each destroys" },
-	[ROW_LAYOUT] = { "layout", NULL,
-			 "print what to give for a new layout, by the drive's unit" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
-	[ROW_FORMAT] = { "format", "FORMAT",
-			 "print metrics in the format of prometheus" },
-	[ROW_OUTPUT] = { "output", "FILE",
-			 "write the metrics to FILE, for node_exporter" },
-	[ROW_SERIAL] = { "serial", NULL,
-			 "add serial numbers of disks to the metrics" },
+	[ROW_PHYSICAL] = OPTION("physical", "N",
+				"judge for physical blocks of N bytes"),
+	[ROW_OFFSET] = OPTION("offset", "N",
+			      "judge for physical blocks that start at byte N"),
+	[ROW_LOGICAL] = OPTION("logical", "N",
+			       "logical block of images (default: 512)"),
+	[ROW_RECORDING] = OPTION("recording", "FILE",
+				 "name the cause by a trace of DEV"),
+	[ROW_REMEDIES] = OPTION("remedies", NULL,
+				"list the remedies, and what each destroys",
+				.excludes = "recording"),
+	[ROW_LAYOUT] = OPTION("layout", NULL,
+			      "print what to give for a new layout, by the drive's unit",
+			      .excludes = "format remedies recording",
+			      .because = "as a layout is judged by nothing"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_FORMAT] = OPTION("format", "FORMAT",
+			      "print metrics in the format of prometheus",
+			      OPTION_VALUES(formats), .excludes = "json remedies"),
+	[ROW_OUTPUT] = OPTION("output", "FILE",
+			      "write the metrics to FILE, for node_exporter",
+			      .needs = "format"),
+	[ROW_SERIAL] = OPTION("serial", NULL,
+			      "add serial numbers of disks to the metrics",
+			      .needs = "format"),
 	{ 0 },
 };
 
@@ -90,10 +96,11 @@ static int take_option(size_t row, const char *argument, void *context)
 	struct check_options *options = context;
 	struct collect_options *collect = &options->collect;
 	uint32_t offset;
-	size_t chosen;
 
-	if (row < CHOICE_NR_ROWS)
-		return choice_options_take(&options->choice, row, argument);
+	if (row < CHOICE_NR_ROWS) {
+		choice_options_take(&options->choice, row, argument);
+		return 0;
+	}
 	switch ((enum row)row) {
 	case ROW_PHYSICAL:
 		return take_block("physical", argument, AUDIT_BLOCK_MAX,
@@ -123,9 +130,8 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->json = true;
 		return 0;
 	case ROW_FORMAT:
-		options->metrics = !options_choose("format", argument, formats,
-						   1, &chosen);
-		return options->metrics ? 0 : -1;
+		options->metrics = true;
+		return 0;
 	case ROW_OUTPUT:
 		options->output = argument;
 		return 0;
@@ -395,8 +401,8 @@ static int judge_recording(const struct stack *stack,
 /* Print the table of remedies. Return: enum alignctl_exit. */
 static int list_remedies(int operands, const struct check_options *options)
 {
-	if (operands || options->recording) {
-		message_error("--remedies lists the remedies of all devices: give no DEV and no --recording");
+	if (operands) {
+		message_error("--remedies: lists the remedies of all devices; leave out DEV");
 		return ALIGNCTL_USAGE;
 	}
 	if (options->json)
@@ -404,25 +410,6 @@ static int list_remedies(int operands, const struct check_options *options)
 	else
 		remedy_list_text();
 	return ALIGNCTL_FINE;
-}
-
-/* Check that the options go together. Return: 0, or -1, reported. */
-static int check_together(const struct check_options *options)
-{
-	if (options->layout &&
-	    (options->metrics || options->remedies || options->recording))
-		return options_refuse("layout", NULL,
-				      "judges nothing; leave out --format, --remedies and --recording");
-	if (options->metrics && (options->json || options->remedies))
-		return options_refuse("format", NULL,
-				      "stands alone; leave out --json and --remedies");
-	if (options->output && !options->metrics)
-		return options_refuse("output", options->output,
-				      "is for metrics; add --format prometheus");
-	if (options->serial && !options->metrics)
-		return options_refuse("serial", NULL,
-				      "is for metrics; add --format prometheus");
-	return 0;
 }
 
 static void list_metrics(void)
@@ -441,8 +428,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (check_together(&options))
-		return ALIGNCTL_USAGE;
 	if (options.remedies)
 		return list_remedies(argc - first, &options);
 	if (options.recording && argc - first != 1) {
@@ -455,9 +440,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 		message_error("--from, --disk, --columns: apply to --recording; give --recording, too");
 		return ALIGNCTL_USAGE;
 	}
-	result = choice_options_check(&options.choice);
-	if (result)
-		return result;
 	result = collect_operands(&stack, argv + first, (size_t)(argc - first),
 				  &options.collect);
 	if (!result) {

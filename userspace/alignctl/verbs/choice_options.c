@@ -1,37 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The options --from, --disk and --columns, and what they exclude. */
-#include "base/exit_codes.h"
-#include "base/message.h"
+/* The options --from, --disk and --columns, which say what to read of a trace. */
 #include "verbs/choice_options.h"
 
-int choice_options_take(struct trace_choice *choice, enum choice_row row,
-			const char *argument)
-{
-	size_t index;
+const struct option_row choice_options[] = { CHOICE_OPTION_ROWS };
 
+void choice_options_take(struct trace_choice *choice, enum choice_row row,
+			 const char *argument)
+{
 	switch (row) {
 	case CHOICE_ROW_FROM:
-		if (options_choose("from", argument, trace_readable_names,
-				   TRACE_NR_READABLE, &index))
-			return -1;
-		choice->from = index;
-		return 0;
+		choice->from = options_index(&choice_options[row], argument);
+		break;
 	case CHOICE_ROW_DISK:
 		choice->disk = argument;
-		return 0;
+		break;
 	case CHOICE_ROW_COLUMNS:
 		choice->columns = argument;
-		return 0;
+		break;
 	case CHOICE_NR_ROWS:
 		break;
 	}
-	return -1;
-}
-
-int choice_options_check(const struct trace_choice *choice)
-{
-	if (!choice->columns || choice->from == TRACE_NR_READABLE)
-		return ALIGNCTL_FINE;
-	message_error("--from, --columns: exclude each other; leave one out");
-	return ALIGNCTL_USAGE;
 }

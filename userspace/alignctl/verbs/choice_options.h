@@ -11,18 +11,20 @@ enum choice_row { CHOICE_ROW_FROM, CHOICE_ROW_DISK, CHOICE_ROW_COLUMNS,
 		  CHOICE_NR_ROWS };
 
 #define CHOICE_OPTION_ROWS						\
-	[CHOICE_ROW_FROM] = { "from", "FORMAT",				\
-			"trace: read it in this format" },		\
-	[CHOICE_ROW_DISK] = { "disk", "DISK",				\
-			"trace: read the requests to this disk alone" }, \
-	[CHOICE_ROW_COLUMNS] = { "columns", "LIST",			\
-			"trace: a table with these columns, e.g. time_s,-,op" }
+	[CHOICE_ROW_FROM] = OPTION("from", "FORMAT",			\
+				   "trace: read it in this format",	\
+				   OPTION_VALUES(trace_readable_names)), \
+	[CHOICE_ROW_DISK] = OPTION("disk", "DISK",			\
+				   "trace: read the requests to this disk alone"), \
+	[CHOICE_ROW_COLUMNS] = OPTION("columns", "LIST",		\
+				      "trace: a table with these columns, e.g. time_s,-,op", \
+				      .excludes = "from")
 
-/* Take one of these options. Return: 0, or -1 after reporting an error. */
-int choice_options_take(struct trace_choice *choice, enum choice_row row,
-			const char *argument);
+/* The same rows as a table. */
+extern const struct option_row choice_options[];
 
-/* Refuse options that exclude each other. Return: enum alignctl_exit. */
-int choice_options_check(const struct trace_choice *choice);
+/* Take one of these options. */
+void choice_options_take(struct trace_choice *choice, enum choice_row row,
+			 const char *argument);
 
 #endif

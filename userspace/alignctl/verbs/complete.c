@@ -14,6 +14,7 @@
 #include "mapped/dm.h"
 #include "sysfs/sysfs.h"
 #include "verbs/complete.h"
+#include "verbs/help.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
 #include "workload/workload.h"
@@ -226,14 +227,15 @@ static void offer_alternatives(struct asker *asker, const char *words)
 static void offer_argument(struct asker *asker, const struct option_row *row)
 {
 	const char *comma = strrchr(asker->word, ',');
+	size_t i;
 
 	if (offer_kind(asker, argument_kinds, row->argument))
 		return;
 	if (!strcmp(row->argument, "LIST") && comma)
 		asker->list = (size_t)(comma + 1 - asker->word);
 	offer_alternatives(asker, row->argument);
-	options_values(asker->verb, (size_t)(row - asker->verb->options),
-		       offer_word, asker);
+	for (i = 0; i < row->nr_values; i++)
+		offer_word(row->values[i], asker);
 }
 
 static void offer_options(struct asker *asker)
@@ -315,7 +317,7 @@ int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		if (argc <= 1) {
+		if (argc <= 1 || (argc == 2 && !strcmp(argv[0], HELP_WORD))) {
 			offer_word(verbs[i]->name, &asker);
 		} else if (!strcmp(argv[0], verbs[i]->name)) {
 			asker.verb = verbs[i];
@@ -323,6 +325,7 @@ int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)
 		}
 	}
 	if (argc <= 1) {
+		offer_word(HELP_WORD, &asker);
 		offer_word("--help", &asker);
 		offer_word("--version", &asker);
 	}

@@ -78,30 +78,37 @@ enum row { ROW_WRITE, ROW_SAVE, ROW_FORCE, ROW_BLOCK, ROW_TIME, ROW_ROUNDS,
 	   ROW_AFTER, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_WRITE] = { "write", "START+LENGTH",
-			"write in this area only (default: DEV)" },
-	[ROW_SAVE] = { "save", "FILE",
-		       "save the area there, and restore it at the end" },
-	[ROW_FORCE] = { "force", "DEV",
-			"write to DEV although it is in use or holds data" },
-	[ROW_BLOCK] = { "block", "N",
-			"physical block, bytes (default: that of DEV)" },
-	[ROW_TIME] = { "time", "SECONDS", "try for so long (default: 60)" },
-	[ROW_ROUNDS] = { "rounds", "N", "try so many times" },
-	[ROW_DEPTH] = { "depth", "N",
-			"places at work at a time (default: 8)" },
-	[ROW_KIND] = { "kind", "KIND",
-		       "only these requests, as sub-block+read/in-block" },
-	[ROW_METHOD] = { "method", "METHOD",
-			 "io_uring or sync, by threads (default: both in turn)" },
-	[ROW_SEED] = { "seed", "N", "N selects all choices (default: 1)" },
-	[ROW_PREPARE] = { "prepare", "STATE",
-			  "write until the power is cut, and note it in STATE" },
-	[ROW_AFTER] = { "after", "STATE",
-			"judge what the cut has left, by that file" },
-	[ROW_HTML] = { "html", "FILE",
-		       "write the report as a page with pictures, too" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_WRITE] = OPTION("write", "START+LENGTH",
+			     "write in this area only (default: DEV)"),
+	[ROW_SAVE] = OPTION("save", "FILE",
+			    "save the area there, and restore it at the end"),
+	[ROW_FORCE] = OPTION("force", "DEV",
+			     "write to DEV although it is in use or holds data"),
+	[ROW_BLOCK] = OPTION("block", "N",
+			     "physical block, bytes (default: that of DEV)"),
+	[ROW_TIME] = OPTION("time", "SECONDS", "try for so long (default: 60)"),
+	[ROW_ROUNDS] = OPTION("rounds", "N", "try so many times"),
+	[ROW_DEPTH] = OPTION("depth", "N",
+			     "places at work at a time (default: 8)"),
+	[ROW_KIND] = OPTION("kind", "KIND",
+			    "only these requests, as sub-block+read/in-block"),
+	[ROW_METHOD] = OPTION("method", "METHOD",
+			      "io_uring or sync, by threads (default: both in turn)",
+			      OPTION_VALUES(round_methods)),
+	[ROW_SEED] = OPTION("seed", "N", "N selects all choices (default: 1)"),
+	[ROW_PREPARE] = OPTION("prepare", "STATE",
+			       "write until the power is cut, and note it in STATE",
+			       .excludes = "kind method",
+			       .because = "as --prepare sends all kinds of requests by io_uring"),
+	[ROW_AFTER] = OPTION("after", "STATE",
+			     "judge what the cut has left, by that file",
+			     .only_with = "save force json",
+			     .because = "which takes it from STATE"),
+	[ROW_HTML] = OPTION("html", "FILE",
+			    "write the report as a page with pictures, too",
+			    .excludes = "prepare",
+			    .because = "as the page is of rounds"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
@@ -153,8 +160,8 @@ static int take_option(size_t row, const char *argument, void *context)
 		return options_refuse("kind", argument,
 				      "must be two or three requests joined by '+', and /in-block or /across; --help lists the requests");
 	case ROW_METHOD:
-		return options_choose("method", argument, round_methods,
-				      METHOD_NR, &options->method);
+		options->method = options_index(&rows[row], argument);
+		return 0;
 	case ROW_SEED:
 		options->seeded = true;
 		if (parse_position(argument, &options->seed))
@@ -319,55 +326,6 @@ static int examine_device(const struct conform_options *options,
 	return page > status ? page : status;
 }
 
-/* Return the row of the first option that was given; @nr: none was. */
-static size_t first_given(const bool *given, size_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		if (given[i])
-			return i;
-	return nr;
-}
-
-/*
- * Refuse what does not go with --prepare or --after. Return: enum alignctl_exit,
- * reported.
- */
-static int check_cut(const struct conform_options *options)
-{
-	bool given[ROW_JSON] = {
-		[ROW_KIND] = options->kind < KIND_NR,
-		[ROW_METHOD] = options->method < METHOD_NR,
-	};
-	size_t first = first_given(given, ROW_JSON);
-
-	if (options->html && (options->prepare || options->after)) {
-		message_error("--html: is the page of rounds; it does not go with --%s",
-			      options->prepare ? "prepare" : "after");
-		return ALIGNCTL_USAGE;
-	}
-	if (options->prepare && first < ROW_JSON) {
-		message_error("--%s: does not go with --prepare, which sends all kinds of requests by io_uring",
-			      rows[first].name);
-		return ALIGNCTL_USAGE;
-	}
-	given[ROW_WRITE] = options->write;
-	given[ROW_BLOCK] = options->block;
-	given[ROW_TIME] = options->seconds;
-	given[ROW_ROUNDS] = options->rounds;
-	given[ROW_DEPTH] = options->depth;
-	given[ROW_SEED] = options->seeded;
-	given[ROW_PREPARE] = options->prepare;
-	first = first_given(given, ROW_JSON);
-	if (options->after && first < ROW_JSON) {
-		message_error("--%s: does not go with --after, which takes it from STATE",
-			      rows[first].name);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
 /* Write to the area: rounds, or requests before a power cut. */
 static int write_area(const struct conform_options *options,
 		      const struct conform_cut *cut,
@@ -413,9 +371,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
-		return result;
-	result = check_cut(&options);
-	if (result)
 		return result;
 	result = device_open(&device, argv[first]);
 	if (result)

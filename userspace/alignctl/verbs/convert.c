@@ -25,11 +25,12 @@ enum row { ROW_OUTPUT = CHOICE_NR_ROWS, ROW_TO, ROW_JSON };
 
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS,
-	[ROW_OUTPUT] = { "output", "FILE",
-			 "the trace to create; with --to parquet a folder" },
-	[ROW_TO] = { "to", "FORMAT",
-		     "recording (default), fio (iolog 3), csv or parquet" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_OUTPUT] = OPTION("output", "FILE",
+			      "the trace to create; with --to parquet a folder"),
+	[ROW_TO] = OPTION("to", "FORMAT",
+			  "recording (default), fio (iolog 3), csv or parquet",
+			  OPTION_VALUES(trace_written_names)),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
@@ -37,22 +38,19 @@ static int take_option(size_t row, const char *argument, void *context)
 {
 	struct convert_arguments *arguments = context;
 	struct trace_conversion *conversion = &arguments->conversion;
-	size_t index;
 
-	if (row < CHOICE_NR_ROWS)
-		return choice_options_take(&conversion->choice, row, argument);
 	switch (row) {
 	case ROW_OUTPUT:
 		conversion->output = argument;
 		break;
 	case ROW_TO:
-		if (options_choose("to", argument, trace_written_names,
-				   TRACE_NR_WRITTEN, &index))
-			return -1;
-		conversion->to = index;
+		conversion->to = options_index(&rows[row], argument);
+		break;
+	case ROW_JSON:
+		arguments->json = true;
 		break;
 	default:
-		arguments->json = true;
+		choice_options_take(&conversion->choice, row, argument);
 	}
 	return 0;
 }
@@ -163,8 +161,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 		trim_slashes((char *)conversion->output);
 	if (!result)
 		result = new_trace_check(verb->name, conversion->output);
-	if (!result)
-		result = choice_options_check(&conversion->choice);
 	if (!result)
 		result = trace_convert(conversion, &done);
 	if (!result && arguments.json)

@@ -25,10 +25,10 @@
 enum row { ROW_FORCE, ROW_PERSIST, ROW_NR };
 
 static const struct option_row rows[] = {
-	[ROW_FORCE] = { "force", NULL,
-			"detach even if acknowledged writes are lost" },
-	[ROW_PERSIST] = { "persist", NULL,
-			  "for good: remove the line of " ALIGNTAB_FILE },
+	[ROW_FORCE] = OPTION("force", NULL,
+			     "detach even if acknowledged writes are lost"),
+	[ROW_PERSIST] = OPTION("persist", NULL,
+			       "for good: remove the line of " ALIGNTAB_FILE),
 	{ 0 },
 };
 

@@ -17,61 +17,38 @@
 
 enum row { ROW_HOST, ROW_BY, ROW_HTML, ROW_JSON };
 
-static const struct option_row rows[] = {
-	[ROW_HOST] = { "host", "NAME", "only this host, by its devices" },
-	[ROW_BY] = { "by", "WHAT",
-		     "rows: host (default), device, model or finding" },
-	[ROW_HTML] = { "html", "FILE", "write the list as a page, too" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
-	{ 0 },
-};
-
 static const char *const views[] = { "host", "device", "model", "finding" };
 
-struct fleet_options {
-	const char *by;
-	bool json;
+static const struct option_row rows[] = {
+	[ROW_HOST] = OPTION("host", "NAME", "only this host, by its devices"),
+	[ROW_BY] = OPTION("by", "WHAT",
+			  "rows: host (default), device, model or finding",
+			  OPTION_VALUES(views), .excludes = "json",
+			  .because = "as JSON has all rows"),
+	[ROW_HTML] = OPTION("html", "FILE", "write the list as a page, too"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	{ 0 },
 };
 
 static int take_option(size_t row, const char *argument, void *context)
 {
-	struct fleet_options *options = context;
-	size_t chosen;
-
-	switch ((enum row)row) {
-	case ROW_HOST:
-		return *argument ? 0 : options_refuse("host", argument,
-						      "must be the name of a host");
-	case ROW_BY:
-		options->by = argument;
-		return options_choose("by", argument, views,
-				      sizeof(views) / sizeof(views[0]),
-				      &chosen);
-	case ROW_JSON:
-		options->json = true;
-		break;
-	case ROW_HTML:
-		break;
-	}
+	(void)context;
+	if (row == ROW_HOST && !*argument)
+		return options_refuse("host", argument,
+				      "must be the name of a host");
 	return 0;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	CLEANUP_FREE char *started = NULL;
-	struct fleet_options options = { 0 };
 	char *more[] = { "--reader", NULL, NULL };
 	struct reader reader;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take_option, &options, &first);
+	result = options_parse(verb, argc, argv, take_option, NULL, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (options.json && options.by) {
-		options_refuse("by", options.by,
-			       "does not apply to --json, which has all; leave it out");
-		return ALIGNCTL_USAGE;
-	}
 	/* without one, Python reads all by itself */
 	if (reader_start(&reader))
 		more[1] = started = message_format("%d,%d,%d", reader.requests,

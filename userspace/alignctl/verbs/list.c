@@ -14,7 +14,7 @@
 #define JSON_FORMAT	1
 
 static const struct option_row rows[] = {
-	{ "json", NULL, "print one JSON object" },
+	OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 

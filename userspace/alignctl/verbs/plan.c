@@ -36,29 +36,33 @@ enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
-	[ROW_ON] = { "on", "DEV", "take size and blocks from this device" },
-	[ROW_LOGICAL] = { "logical", "N",
-			  "logical block size, bytes, without --on (512)" },
-	[ROW_SIZE] = { "size", "N", "device size, bytes, without --on" },
-	[ROW_SHIFT] = { "shift", "SECTORS",
-			"as if all requests lay that much further on" },
-	[ROW_CACHE_BLOCK] = { "cache-block", "N",
-			      "buffered: block size of the page cache, bytes" },
-	[ROW_TOUCHES_ONLY] = { "touches-only", NULL,
-			       "only count touches: quicker, without the modes" },
-	[ROW_EACH_DISK] = { "each-disk", NULL,
-			    "trace: a row a disk, the dearest first" },
-	[ROW_PARTIAL] = { "partial", "FILE",
-			  "trace: write what it has of each disk, for --merge" },
-	[ROW_MERGE] = { "merge", NULL,
-			"put the partial plans SOURCE... together" },
-	[ROW_MEMORY] = { "memory", "N",
-			 "several disks: at most N bytes of memory (1G)" },
-	[ROW_JOBS] = { "jobs", "N",
-		       "several disks: work on N at a time (all processors)" },
-	[ROW_HTML] = { "html", "FILE",
-		       "several disks: write the plan as a page, too" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_ON] = OPTION("on", "DEV", "take size and blocks from this device",
+			  .excludes = "size logical"),
+	[ROW_LOGICAL] = OPTION("logical", "N",
+			       "logical block size, bytes, without --on (512)"),
+	[ROW_SIZE] = OPTION("size", "N", "device size, bytes, without --on"),
+	[ROW_SHIFT] = OPTION("shift", "SECTORS",
+			     "as if all requests lay that much further on"),
+	[ROW_CACHE_BLOCK] = OPTION("cache-block", "N",
+				   "buffered: block size of the page cache, bytes"),
+	[ROW_TOUCHES_ONLY] = OPTION("touches-only", NULL,
+				    "only count touches: quicker, without the modes"),
+	[ROW_EACH_DISK] = OPTION("each-disk", NULL,
+				 "trace: a row a disk, the dearest first"),
+	[ROW_PARTIAL] = OPTION("partial", "FILE",
+			       "trace: write what it has of each disk, for --merge",
+			       .excludes = "json html"),
+	[ROW_MERGE] = OPTION("merge", NULL,
+			     "put the partial plans SOURCE... together",
+			     .only_with = "each-disk partial memory html json",
+			     .because = "whose parts have it"),
+	[ROW_MEMORY] = OPTION("memory", "N",
+			      "several disks: at most N bytes of memory (1G)"),
+	[ROW_JOBS] = OPTION("jobs", "N",
+			    "several disks: work on N at a time (all processors)"),
+	[ROW_HTML] = OPTION("html", "FILE",
+			    "several disks: write the plan as a page, too"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
@@ -135,11 +139,6 @@ static int take_option(size_t row, const char *argument, void *context)
 static int open_device(struct device *device, const struct options *options,
 		       const struct trace_origin *origin)
 {
-	if (options->on && (options->size || options->logical)) {
-		message_error("--%s, --on %s: exclude each other; leave one out",
-			      options->size ? "size" : "logical", options->on);
-		return ALIGNCTL_USAGE;
-	}
 	if (options->on)
 		return device_open(device, options->on);
 	*device = (struct device) {
@@ -259,39 +258,11 @@ static int check_disks(const struct options *options, const char *name)
 		{ "cache-block", options->cache_block },
 		{ "buffered", options->plan.access == PLAN_BUFFERED },
 		{ "fdatasync", options->plan.fdatasync },
-		{ "json", options->disks.partial && options->json },
-		{ "html", options->disks.partial && options->disks.html },
 	};
 
 	return REFUSE_GIVEN(all, name, options->disks.partial ?
 			    "of which a partial plan is made" :
 			    "of which each disk is planned for");
-}
-
-/* Refuse options that the parts of a plan say. Return: enum alignctl_exit. */
-static int check_merge(const struct options *options)
-{
-	const struct plan_options *plan = &options->plan;
-	const char *for_trace = plan_options_for_trace(plan);
-	const struct given all[] = {
-		{ for_trace, for_trace },
-		{ "physical", plan->physical },
-		{ "offset", plan->offset_given },
-		{ "buffered", plan->access == PLAN_BUFFERED },
-		{ "direct", plan->access == PLAN_DIRECT },
-		{ "fdatasync", plan->fdatasync },
-		{ "on", options->on }, { "logical", options->logical },
-		{ "size", options->size }, { "shift", options->shift },
-		{ "cache-block", options->cache_block },
-		{ "touches-only", options->touches_only },
-		{ "json", options->disks.partial && options->json },
-		{ "html", options->disks.partial && options->disks.html },
-		{ "jobs", options->disks.jobs },
-	};
-	int result = check_trace(options, "--merge");
-
-	return result ? result :
-	       REFUSE_GIVEN(all, "--merge", "whose parts have it");
 }
 
 /* Return the page-cache block, bytes; 0: direct I/O. */
@@ -399,14 +370,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	if (options.disks.merge) {
-		result = check_merge(&options);
-		return result ? result :
-		       plan_disks_merge(&options.disks, argv + first,
+		return plan_disks_merge(&options.disks, argv + first,
 					argc - first, options.json);
 	}
 	result = check_operands(&options, argv + first, argc - first);
-	if (!result)
-		result = choice_options_check(&options.plan.choice);
 	if (!result)
 		result = source_open_as(&source, argv[first],
 					&options.plan.choice);

@@ -24,8 +24,10 @@ int plan_options_take(struct plan_options *options, size_t row,
 	static const struct option_row rows[] = { PLAN_OPTION_ROWS };
 	const char *reason = "must be a whole number, at least 1, e.g. 4096 or 4K";
 
-	if (row < CHOICE_NR_ROWS)
-		return choice_options_take(&options->choice, row, argument);
+	if (row < CHOICE_NR_ROWS) {
+		choice_options_take(&options->choice, row, argument);
+		return 0;
+	}
 	switch ((enum plan_row)row) {
 	case PLAN_ROW_COUNT:
 		if (parse_number(argument, &options->count))

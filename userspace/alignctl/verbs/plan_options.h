@@ -54,26 +54,26 @@ enum plan_row { PLAN_ROW_COUNT = CHOICE_NR_ROWS, PLAN_ROW_START,
 
 #define PLAN_OPTION_ROWS						\
 	CHOICE_OPTION_ROWS,						\
-	[PLAN_ROW_COUNT] = { "count", "N",				\
-			"repetitions (default: as published)" },	\
-	[PLAN_ROW_START] = { "start", "N",				\
-			"byte at which it starts (default: as published)" }, \
-	[PLAN_ROW_SPAN] = { "span", "N",				\
-			"random, probes: spread over N bytes (default: DEV)" }, \
-	[PLAN_ROW_AREAS] = { "areas", "N",				\
-			"areasync: number of areas (default: 4)" },	\
-	[PLAN_ROW_SEED] = { "seed", "N",				\
-			"random: N selects the order (default: 1)" },		\
-	[PLAN_ROW_PHYSICAL] = { "physical", "N",			\
-			"physical block size, bytes, if DEV does not tell" }, \
-	[PLAN_ROW_OFFSET] = { "offset", "N",				\
-			"alignment offset, bytes, if DEV does not tell" }, \
-	[PLAN_ROW_BUFFERED] = { "buffered", NULL,			\
-			"use the page cache, not O_DIRECT" },	\
-	[PLAN_ROW_DIRECT] = { "direct", NULL,				\
-			"use O_DIRECT, also for what was published buffered" }, \
-	[PLAN_ROW_FDATASYNC] = { "fdatasync", NULL,			\
-			"flush after each write" }
+	[PLAN_ROW_COUNT] = OPTION("count", "N",				\
+				  "repetitions (default: as published)"), \
+	[PLAN_ROW_START] = OPTION("start", "N",				\
+				  "byte at which it starts (default: as published)"), \
+	[PLAN_ROW_SPAN] = OPTION("span", "N",				\
+				 "random, probes: spread over N bytes (default: DEV)"), \
+	[PLAN_ROW_AREAS] = OPTION("areas", "N",				\
+				  "areasync: number of areas (default: 4)"), \
+	[PLAN_ROW_SEED] = OPTION("seed", "N",				\
+				 "random: N selects the order (default: 1)"), \
+	[PLAN_ROW_PHYSICAL] = OPTION("physical", "N",			\
+				     "physical block size, bytes, if DEV does not tell"), \
+	[PLAN_ROW_OFFSET] = OPTION("offset", "N",			\
+				   "alignment offset, bytes, if DEV does not tell"), \
+	[PLAN_ROW_BUFFERED] = OPTION("buffered", NULL,			\
+				     "use the page cache, not O_DIRECT"), \
+	[PLAN_ROW_DIRECT] = OPTION("direct", NULL,			\
+				   "use O_DIRECT, also for what was published buffered"), \
+	[PLAN_ROW_FDATASYNC] = OPTION("fdatasync", NULL,		\
+				      "flush after each write")
 
 /* Take one of these options. Return: 0, or -1 after reporting an error. */
 int plan_options_take(struct plan_options *options, size_t row,

@@ -28,7 +28,6 @@ struct probe_options {
 	const char *write;
 	const char *save;
 	const char *samples;
-	const char *for_device;	/* an option that does not apply to --samples */
 	struct area area;
 	uint64_t depth;
 	struct plan_options plan;	/* parsed only to refuse bad values */
@@ -38,23 +37,27 @@ enum row { ROW_SAMPLES, ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE,
 	   ROW_SAVE, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_SAMPLES] = { "samples", "FILE",
-			  "take recorded times from FILE, not from a DEV" },
-	[ROW_COUNT] = { "count", "N",
-			"requests of each run (default: see below)" },
-	[ROW_SPAN] = { "span", "N", "spread over N bytes (default: DEV)" },
-	[ROW_SEED] = { "seed", "N", "N selects the order (default: 1)" },
-	[ROW_DEPTH] = { "depth", "N",
-			"cnc: the deepest to try; else requests in flight" },
-	[ROW_WRITE] = { "write", "START+LENGTH",
-			"area that a method may write to; it is restored" },
-	[ROW_SAVE] = { "save", "FILE",
-		       "save the area there (default: current directory)" },
-	[ROW_DRY_RUN] = { "dry-run", NULL, "say what would be done; do nothing" },
-	[ROW_FORCE] = { "force", "DEV",
-			"write to DEV although it is in use or holds data" },
-	[ROW_HTML] = { "html", "FILE", "write the report as a page with charts, too" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_SAMPLES] = OPTION("samples", "FILE",
+			       "take recorded times from FILE, not from a DEV",
+			       .only_with = "html json",
+			       .because = "whose requests were made"),
+	[ROW_COUNT] = OPTION("count", "N",
+			     "requests of each run (default: see below)"),
+	[ROW_SPAN] = OPTION("span", "N", "spread over N bytes (default: DEV)"),
+	[ROW_SEED] = OPTION("seed", "N", "N selects the order (default: 1)"),
+	[ROW_DEPTH] = OPTION("depth", "N",
+			     "cnc: the deepest to try; else requests in flight"),
+	[ROW_WRITE] = OPTION("write", "START+LENGTH",
+			     "area that a method may write to; it is restored",
+			     .excludes = "span",
+			     .because = "as the area is the span"),
+	[ROW_SAVE] = OPTION("save", "FILE",
+			    "save the area there (default: current directory)"),
+	[ROW_DRY_RUN] = OPTION("dry-run", NULL, "say what would be done; do nothing"),
+	[ROW_FORCE] = OPTION("force", "DEV",
+			     "write to DEV although it is in use or holds data"),
+	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
@@ -62,8 +65,6 @@ static int take_option(size_t row, const char *argument, void *context)
 {
 	struct probe_options *options = context;
 
-	if (row != ROW_SAMPLES && row != ROW_HTML && row != ROW_JSON)
-		options->for_device = rows[row].name;
 	switch ((enum row)row) {
 	case ROW_SAMPLES:
 		options->samples = argument;
@@ -155,8 +156,6 @@ static int check_method(const struct probe_options *options,
 			      options->write ? "write" : "save", method->name);
 	else if (options->save && !options->write)
 		message_error("--save: nothing is saved without --write START+LENGTH; add it, or leave --save out");
-	else if (options->write && options->plan.span)
-		message_error("--span: --write gives the area; leave --span out");
 	else if (options->depth && method->in_turn)
 		message_error("--depth: %s makes one request after the other; leave it out",
 			      method->name);
@@ -206,9 +205,6 @@ static int check_operands(const struct probe_options *options,
 	else if (nr > 1)
 		message_error("--samples %s: is read in place of a device; leave out DEV or --samples",
 			      options->samples);
-	else if (options->for_device)
-		message_error("--%s: does not apply to --samples, whose requests were made; leave it out",
-			      options->for_device);
 	else
 		return ALIGNCTL_FINE;
 	return ALIGNCTL_USAGE;

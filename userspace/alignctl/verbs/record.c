@@ -30,18 +30,20 @@ enum row { ROW_OUTPUT, ROW_FORMAT, ROW_REQUESTS, ROW_SECONDS, ROW_COUNT,
 	   ROW_SIZE, ROW_BUFFER, ROW_CONVERT, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_OUTPUT] = { "output", "FILE", "the trace to create" },
-	[ROW_FORMAT] = { "format", "FORMAT",
-			 "recording (default), fio (iolog 3) or csv" },
-	[ROW_REQUESTS] = { "requests", NULL,
-			   "tell how each write became requests to the driver" },
-	[ROW_SECONDS] = { "seconds", "N", "end after N seconds" },
-	[ROW_COUNT] = { "count", "N", "end after N requests" },
-	[ROW_SIZE] = { "size", "N", "end when FILE has N bytes" },
-	[ROW_BUFFER] = { "buffer", "KIB",
-			 "kernel buffer for each processor (default: 4096)" },
-	[ROW_CONVERT] = { "convert", "SOURCE", NULL },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_OUTPUT] = OPTION("output", "FILE", "the trace to create"),
+	[ROW_FORMAT] = OPTION("format", "FORMAT",
+			      "recording (default), fio (iolog 3) or csv",
+			      .values = trace_written_names,
+			      .nr_values = TRACE_NR_WRITTEN_AS_FILE),
+	[ROW_REQUESTS] = OPTION("requests", NULL,
+				"tell how each write became requests to the driver"),
+	[ROW_SECONDS] = OPTION("seconds", "N", "end after N seconds"),
+	[ROW_COUNT] = OPTION("count", "N", "end after N requests"),
+	[ROW_SIZE] = OPTION("size", "N", "end when FILE has N bytes"),
+	[ROW_BUFFER] = OPTION("buffer", "KIB",
+			      "kernel buffer for each processor (default: 4096)"),
+	[ROW_CONVERT] = OPTION("convert", "SOURCE", NULL),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
@@ -51,17 +53,13 @@ static int take_option(size_t row, const char *argument, void *context)
 	struct record_options *options = &arguments->options;
 	const char *reason = "must be a whole number, at least 1";
 	uint64_t *number = NULL, max = UINT64_MAX;
-	size_t index;
 
 	switch (row) {
 	case ROW_OUTPUT:
 		options->output = argument;
 		return 0;
 	case ROW_FORMAT:
-		if (options_choose("format", argument, trace_written_names,
-				   TRACE_NR_WRITTEN_AS_FILE, &index))
-			return -1;
-		options->format = index;
+		options->format = options_index(&rows[row], argument);
 		return 0;
 	case ROW_REQUESTS:
 		options->follow = true;

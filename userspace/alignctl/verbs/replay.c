@@ -32,7 +32,6 @@ struct verb_options {
 	const char *on;
 	const char *force;
 	const char *check;
-	const char *not_for_check;	/* an option that --check has no use for */
 	struct run_options run;
 	enum phase phase;
 	bool reads_only;	/* what was asked for changes nothing */
@@ -44,32 +43,35 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE,
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
-	[ROW_ON] = { "on", "DEV", "the device or regular file" },
-	[ROW_PHASE] = { "phase", "PHASE",
-			"only prepare, run or check (default: all three)" },
-	[ROW_STATE] = { "state", "FILE",
-			"the state between phases, or for --check" },
-	[ROW_HISTOGRAM] = { "histogram", "FILE", "write the histograms of all times to FILE" },
-	[ROW_EACH] = { "each", NULL,
-		       "with --json: the time of each request, too" },
-	[ROW_BELOW] = { "verify-below", "DEV",
-			"trace: compare on DEV, the device below" },
-	[ROW_CHECK] = { "check", "STATE",
-			"in place of SOURCE: judge what a crash left" },
-	[ROW_DRY_RUN] = { "dry-run", NULL, "print what would be done, and do nothing" },
-	[ROW_FORCE] = { "force", "DEV",
-			"write to DEV although it is in use or holds data" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_ON] = OPTION("on", "DEV", "the device or regular file"),
+	[ROW_PHASE] = OPTION("phase", "PHASE",
+			     "only prepare, run or check (default: all three)",
+			     OPTION_VALUES(phase_names)),
+	[ROW_STATE] = OPTION("state", "FILE",
+			     "the state between phases, or for --check"),
+	[ROW_HISTOGRAM] = OPTION("histogram", "FILE", "write the histograms of all times to FILE"),
+	[ROW_EACH] = OPTION("each", NULL,
+			    "with --json: the time of each request, too",
+			    .needs = "json",
+			    .because = "which has room for all times, as the file of --histogram"),
+	[ROW_BELOW] = OPTION("verify-below", "DEV",
+			     "trace: compare on DEV, the device below",
+			     .excludes = "no-check"),
+	[ROW_CHECK] = OPTION("check", "STATE",
+			     "in place of SOURCE: judge what a crash left",
+			     .only_with = "on json",
+			     .because = "which reads the state and the device"),
+	[ROW_DRY_RUN] = OPTION("dry-run", NULL, "print what would be done, and do nothing"),
+	[ROW_FORCE] = OPTION("force", "DEV",
+			     "write to DEV although it is in use or holds data"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
 static int take_option(size_t row, const char *argument, void *context)
 {
 	struct verb_options *options = context;
-	size_t i;
 
-	if (row != ROW_CHECK && row != ROW_ON && row != ROW_JSON)
-		options->not_for_check = rows[row].name;
 	if (row < RUN_NR_ROWS)
 		return run_options_take(&options->run, row, argument);
 	switch ((enum row)row) {
@@ -77,10 +79,7 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->on = argument;
 		return 0;
 	case ROW_PHASE:
-		if (options_choose("phase", argument, phase_names,
-				   PHASE_CHECK + 1, &i))
-			return -1;
-		options->phase = i;
+		options->phase = options_index(&rows[row], argument);
 		return 0;
 	case ROW_HISTOGRAM:
 		options->run.replay.histogram = argument;
@@ -334,14 +333,6 @@ static int check_source_options(const struct verb_options *options,
 			      phase_names[options->phase]);
 		return ALIGNCTL_USAGE;
 	}
-	if (replay->each && !replay->json) {
-		message_error("--each: is for --json, which has room for all times; add --json, or take --histogram FILE");
-		return ALIGNCTL_USAGE;
-	}
-	if (replay->verify_below && replay->no_check) {
-		message_error("--verify-below, --no-check: exclude each other; leave one out");
-		return ALIGNCTL_USAGE;
-	}
 	return ALIGNCTL_FINE;
 }
 
@@ -491,11 +482,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (options.check && first == argc && options.not_for_check) {
-		message_error("--%s: does not apply to --check, which reads the state and the device; leave it out",
-			      options.not_for_check);
-		return ALIGNCTL_USAGE;
-	}
 	if (options.check && first == argc)
 		return replay_crash(options.check, options.on,
 				    options.run.replay.json);

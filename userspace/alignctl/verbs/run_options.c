@@ -34,24 +34,12 @@ static bool parse_seconds(const char *text, double *seconds)
 	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
 }
 
-/* Take --wrap or --scale. Return: 0, or -1 after reporting an error. */
-static int take_placement(struct replay_options *replay,
-			  enum placement_how how)
-{
-	if (replay->how != PLACEMENT_EXACT && replay->how != how) {
-		message_error("--wrap, --scale: exclude each other; leave one out");
-		return -1;
-	}
-	replay->how = how;
-	return 0;
-}
-
 int run_options_take(struct run_options *options, size_t row,
 		     const char *argument)
 {
+	static const struct option_row rows[] = { RUN_OPTION_ROWS };
 	struct replay_options *replay = &options->replay;
 	double seconds;
-	size_t i;
 
 	if (row < PLAN_NR_ROWS)
 		return plan_options_take(&options->plan, row, argument);
@@ -82,10 +70,7 @@ int run_options_take(struct run_options *options, size_t row,
 		return options_refuse("warmup", argument,
 				      "must be seconds, above 0 and up to a day, e.g. 2.5");
 	case RUN_ROW_TIMING:
-		if (options_choose("timing", argument, engine_timing_names,
-				   ENGINE_NR_TIMINGS, &i))
-			return -1;
-		replay->timing = i;
+		replay->timing = options_index(&rows[row], argument);
 		return 0;
 	case RUN_ROW_SPEED:
 		if (parse_positive(argument, &replay->speed))
@@ -99,9 +84,11 @@ int run_options_take(struct run_options *options, size_t row,
 		replay->no_check = true;
 		return 0;
 	case RUN_ROW_WRAP:
-		return take_placement(replay, PLACEMENT_WRAP);
+		replay->how = PLACEMENT_WRAP;
+		return 0;
 	case RUN_ROW_SCALE:
-		return take_placement(replay, PLACEMENT_SCALE);
+		replay->how = PLACEMENT_SCALE;
+		return 0;
 	case RUN_NR_ROWS:
 		break;
 	}
@@ -167,11 +154,8 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 		{ replay->how == PLACEMENT_SCALE, RUN_READS | RUN_TRACE,
 		  "scale" },
 	};
-	int result = choice_options_check(&plan->choice);
+	int result = run_options_fit(kind, fit, sizeof(fit) / sizeof(fit[0]));
 
-	if (!result)
-		result = run_options_fit(kind, fit,
-					 sizeof(fit) / sizeof(fit[0]));
 	if (!result && options->think_given && !w->think_writes) {
 		message_error("--think: does not apply to %s, only to db-daemon; leave it out",
 			      w->name);

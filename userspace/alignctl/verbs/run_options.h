@@ -25,26 +25,28 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 
 #define RUN_OPTION_ROWS							\
 	PLAN_OPTION_ROWS,						\
-	[RUN_ROW_DEPTH] = { "depth", "N",				\
-			"requests in flight at most (default: 1)" },	\
-	[RUN_ROW_THINK] = { "think", "SECONDS",				\
-			"db-daemon: length of its pauses (default: 8; 0: none)" },	\
-	[RUN_ROW_THREADS] = { "threads", "N",				\
-			"threads that issue requests, --depth each (default: 1)" }, \
-	[RUN_ROW_WARMUP] = { "warmup", "SECONDS",			\
-			"leave requests that start then out of all figures" }, \
-	[RUN_ROW_TIMING] = { "timing", "HOW",				\
-			"trace: closed, fast or open (default: as its times)" }, \
-	[RUN_ROW_SPEED] = { "speed", "X",				\
-			"open: replay X times as fast as the trace" },		\
-	[RUN_ROW_SCAN] = { "scan", NULL,				\
-			"trace: check first that all of it fits" },	\
-	[RUN_ROW_NO_CHECK] = { "no-check", NULL,			\
-			"trace: do not compare what was written" },	\
-	[RUN_ROW_WRAP] = { "wrap", NULL,				\
-			"trace: continue at the start of DEV beyond its end" }, \
-	[RUN_ROW_SCALE] = { "scale", NULL,				\
-			"trace: map its extent to that of DEV" }
+	[RUN_ROW_DEPTH] = OPTION("depth", "N",				\
+				 "requests in flight at most (default: 1)"), \
+	[RUN_ROW_THINK] = OPTION("think", "SECONDS",			\
+				 "db-daemon: length of its pauses (default: 8; 0: none)"), \
+	[RUN_ROW_THREADS] = OPTION("threads", "N",			\
+				   "threads that issue requests, --depth each (default: 1)"), \
+	[RUN_ROW_WARMUP] = OPTION("warmup", "SECONDS",			\
+				  "leave requests that start then out of all figures"), \
+	[RUN_ROW_TIMING] = OPTION("timing", "HOW",			\
+				  "trace: closed, fast or open (default: as its times)", \
+				  OPTION_VALUES(engine_timing_names)),	\
+	[RUN_ROW_SPEED] = OPTION("speed", "X",				\
+				 "open: replay X times as fast as the trace"), \
+	[RUN_ROW_SCAN] = OPTION("scan", NULL,				\
+				"trace: check first that all of it fits"), \
+	[RUN_ROW_NO_CHECK] = OPTION("no-check", NULL,			\
+				    "trace: do not compare what was written"), \
+	[RUN_ROW_WRAP] = OPTION("wrap", NULL,				\
+				"trace: continue at the start of DEV beyond its end", \
+				.excludes = "scale"),			\
+	[RUN_ROW_SCALE] = OPTION("scale", NULL,				\
+				 "trace: map its extent to that of DEV")
 
 /*
  * What is replayed, a bit each: a workload that is prepared first, one that only

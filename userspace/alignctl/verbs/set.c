@@ -28,17 +28,18 @@ enum row { ROW_MODE, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_FLUSH, ROW_DROP_FAILED,
 	   ROW_RESIZE, ROW_RESET_STATS };
 
 static const struct option_row rows[] = {
-	[ROW_MODE] = { "mode", "MODE", "report, pad or coalesce" },
+	[ROW_MODE] = OPTION("mode", "MODE", "report, pad or coalesce",
+			    OPTION_VALUES(mode_names)),
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
-	[ROW_FLUSH] = { "flush", NULL,
-			"write back held blocks, evict cached ones" },
-	[ROW_DROP_FAILED] = { "drop-failed", NULL,
-			      "drop held blocks that cannot be written back" },
-	[ROW_RESIZE] = { "resize", NULL,
-			 "grow to the size of the device below" },
-	[ROW_RESET_STATS] = { "reset-stats", NULL,
-			      "make 'alignctl stats' count from now on" },
+	[ROW_FLUSH] = OPTION("flush", NULL,
+			     "write back held blocks, evict cached ones"),
+	[ROW_DROP_FAILED] = OPTION("drop-failed", NULL,
+				   "drop held blocks that cannot be written back"),
+	[ROW_RESIZE] = OPTION("resize", NULL,
+			      "grow to the size of the device below"),
+	[ROW_RESET_STATS] = OPTION("reset-stats", NULL,
+				   "make 'alignctl stats' count from now on"),
 	{ 0 },
 };
 
@@ -49,7 +50,8 @@ static int take_option(size_t row, const char *argument, void *context)
 
 	switch ((enum row)row) {
 	case ROW_MODE:
-		return mode_take(argument, &options->mode);
+		options->mode = argument;
+		break;
 	case ROW_HOLD_MS:
 		refusal = mode_hold_ms(argument, &options->hold_ms);
 		break;

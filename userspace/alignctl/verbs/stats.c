@@ -55,29 +55,36 @@ enum row {
 static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
-	[ROW_JSON] = { "json", NULL,
-		       "print JSON; with --interval, one line each time" },
-	[ROW_INTERVAL] = { "interval", "N [COUNT]",
-			   "every N seconds a row for what happened since" },
-	[ROW_HISTOGRAMS] = { "histograms", NULL,
-			     "print the histograms, as bars" },
-	[ROW_DRIVE] = { "drive", NULL,
-			"add each drive's own count; takes any block device" },
-	[ROW_FORMAT] = { "format", "FORMAT",
-			 "print metrics in the format of prometheus" },
-	[ROW_OUTPUT] = { "output", "FILE",
-			 "write the metrics to FILE, for node_exporter" },
-	[ROW_COMPARE] = { "compare", "FILE",
-			  "compare a saved document of --json with now" },
-	[ROW_AFTER] = { "after", "FILE",
-			"compare it with this saved document instead" },
+	[ROW_JSON] = OPTION("json", NULL,
+			    "print JSON; with --interval, one line each time"),
+	[ROW_INTERVAL] = OPTION("interval", "N [COUNT]",
+				"every N seconds a row for what happened since"),
+	[ROW_HISTOGRAMS] = OPTION("histograms", NULL,
+				  "print the histograms, as bars",
+				  .excludes = "json",
+				  .because = "as JSON has all histograms"),
+	[ROW_DRIVE] = OPTION("drive", NULL,
+			     "add each drive's own count; takes any block device",
+			     .excludes = "compare format histograms"),
+	[ROW_FORMAT] = OPTION("format", "FORMAT",
+			      "print metrics in the format of prometheus",
+			      OPTION_VALUES(formats),
+			      .excludes = "json histograms interval"),
+	[ROW_OUTPUT] = OPTION("output", "FILE",
+			      "write the metrics to FILE, for node_exporter",
+			      .needs = "format"),
+	[ROW_COMPARE] = OPTION("compare", "FILE",
+			       "compare a saved document of --json with now",
+			       .excludes = "format histograms interval"),
+	[ROW_AFTER] = OPTION("after", "FILE",
+			     "compare it with this saved document instead",
+			     .needs = "compare"),
 	{ 0 },
 };
 
 static int take_option(size_t row, const char *argument, void *context)
 {
 	struct stats_options *options = context;
-	size_t chosen;
 
 	switch ((enum row)row) {
 	case ROW_JSON:
@@ -90,9 +97,8 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->drive = true;
 		return 0;
 	case ROW_FORMAT:
-		options->metrics = !options_choose("format", argument, formats,
-						   1, &chosen);
-		return options->metrics ? 0 : -1;
+		options->metrics = true;
+		return 0;
 	case ROW_OUTPUT:
 		options->output = argument;
 		return 0;
@@ -111,30 +117,9 @@ static int take_option(size_t row, const char *argument, void *context)
 /* Check that the options go together. Return: 0, or -1 after reporting. */
 static int check_options(const struct stats_options *options, size_t nr_names)
 {
-	if (options->drive && (options->before || options->metrics ||
-			       options->histograms))
-		return options_refuse("drive", NULL,
-				      "leave out --compare, --format and --histograms");
-	if (options->json && options->histograms)
-		return options_refuse("histograms", NULL,
-				      "does not apply to --json, which has all histograms");
-	if (options->metrics &&
-	    (options->json || options->histograms || options->interval))
-		return options_refuse("format", NULL,
-				      "stands alone; leave out --json, --histograms and --interval");
-	if (options->before &&
-	    (options->metrics || options->histograms || options->interval))
-		return options_refuse("compare", options->before,
-				      "leave out --format, --histograms and --interval");
-	if (options->after && !options->before)
-		return options_refuse("after", options->after,
-				      "needs an earlier file to compare with; add --compare FILE");
 	if (options->after && nr_names)
 		return options_refuse("after", options->after,
 				      "has all devices of both files; leave out NAME");
-	if (options->output && !options->metrics)
-		return options_refuse("output", options->output,
-				      "is for metrics; add --format prometheus");
 	return 0;
 }
 

@@ -53,28 +53,30 @@ enum row { ROW_INTERVAL, ROW_ONCE, ROW_DRIVE, ROW_ROWS, ROW_FORMAT, ROW_OUTPUT,
 static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
-	[ROW_INTERVAL] = { "interval", "N [COUNT]",
-			   "count anew every N seconds (default: 1)" },
-	[ROW_ONCE] = { "once", NULL, "end after one interval" },
-	[ROW_DRIVE] = { "drive", NULL,
-			"add the disk's own requests and their latency" },
-	[ROW_ROWS] = { "rows", "N",
-		       "writers that there is room for (default: 16384)" },
-	[ROW_FORMAT] = { "format", "FORMAT",
-			 "count every disk, for metrics of prometheus" },
-	[ROW_OUTPUT] = { "output", "FILE",
-			 "write the metrics to FILE, for node_exporter" },
-	[ROW_CGROUPS] = { "cgroups", NULL,
-			  "add the ten cgroups with most touches to them" },
-	[ROW_JSON] = { "json", NULL,
-		       "print JSON, one line for each interval" },
+	[ROW_INTERVAL] = OPTION("interval", "N [COUNT]",
+				"count anew every N seconds (default: 1)"),
+	[ROW_ONCE] = OPTION("once", NULL, "end after one interval"),
+	[ROW_DRIVE] = OPTION("drive", NULL,
+			     "add the disk's own requests and their latency"),
+	[ROW_ROWS] = OPTION("rows", "N",
+			    "writers that there is room for (default: 16384)"),
+	[ROW_FORMAT] = OPTION("format", "FORMAT",
+			      "count every disk, for metrics of prometheus",
+			      OPTION_VALUES(formats), .excludes = "json drive"),
+	[ROW_OUTPUT] = OPTION("output", "FILE",
+			      "write the metrics to FILE, for node_exporter",
+			      .needs = "format"),
+	[ROW_CGROUPS] = OPTION("cgroups", NULL,
+			       "add the ten cgroups with most touches to them",
+			       .needs = "format"),
+	[ROW_JSON] = OPTION("json", NULL,
+			    "print JSON, one line for each interval"),
 	{ 0 },
 };
 
 static int take_option(size_t row, const char *argument, void *context)
 {
 	struct top_arguments *arguments = context;
-	size_t chosen;
 
 	switch ((enum row)row) {
 	case ROW_INTERVAL:
@@ -86,9 +88,8 @@ static int take_option(size_t row, const char *argument, void *context)
 		arguments->drive = true;
 		return 0;
 	case ROW_FORMAT:
-		arguments->metrics = !options_choose("format", argument,
-						     formats, 1, &chosen);
-		return arguments->metrics ? 0 : -1;
+		arguments->metrics = true;
+		return 0;
 	case ROW_OUTPUT:
 		arguments->output = argument;
 		return 0;
@@ -242,17 +243,8 @@ static int check_options(const struct top_arguments *arguments, size_t nr)
 	if (arguments->once && arguments->count)
 		return options_refuse("once", NULL,
 				      "means a COUNT of 1; leave out --once or COUNT");
-	if (arguments->output && !arguments->metrics)
-		return options_refuse("output", arguments->output,
-				      "is for metrics; add --format prometheus");
-	if (arguments->cgroups && !arguments->metrics)
-		return options_refuse("cgroups", NULL,
-				      "is for metrics; add --format prometheus");
 	if (!arguments->metrics)
 		return 0;
-	if (arguments->json || arguments->drive)
-		return options_refuse("format", NULL,
-				      "leave out --json and --drive");
 	if (arguments->rows && !arguments->cgroups)
 		return options_refuse("rows", NULL,
 				      "is the room for cgroups; add --cgroups, or leave it out");

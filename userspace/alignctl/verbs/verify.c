@@ -29,14 +29,10 @@ struct verify_options {
 	const char *vs;
 	const char *force;
 	const char *force_too;	/* the second --force, for two devices */
-	const char *for_modes;	/* an option that does not apply to --vs */
 	const char *for_two;	/* an option that does not apply to modes */
-	const char *for_runs;	/* an option that does not apply to --live */
-	const char *for_live;	/* an option that applies to --live only */
 	const char *modes;
 	bool raw;		/* --modes names raw */
 	bool live;
-	bool seconds;
 	uint64_t repeat;
 	struct verify_live own;
 	struct run_options run;
@@ -46,32 +42,41 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_LIVE, ROW_REPEAT, ROW_SECONDS,
 	   ROW_PERIOD, ROW_MODES, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_WRITE_CACHE,
 	   ROW_DRIVE_CONTROL, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
+static const char *const modes[1 + MODE_NR] = { "raw", MODE_NAMES };
+
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
-	[ROW_ON] = { "on", "DEV", "write to this device" },
-	[ROW_VS] = { "vs", "DEV",
-		     "compare with this device, instead of modes" },
-	[ROW_LIVE] = { "live", NULL,
-		       "compare modes of NAME, in use, under its own load" },
-	[ROW_REPEAT] = { "repeat", "N",
-			 "runs in each mode (3; --live: 10) or on each device (5)" },
-	[ROW_SECONDS] = { "seconds", "N",
-			  "--live: as many periods as fit into N seconds" },
-	[ROW_PERIOD] = { "period", "MIN-MAX",
-			 "--live: length of a period, seconds (default: 10-30)" },
-	[ROW_MODES] = { "modes", "LIST",
-			"some of raw,report,pad,coalesce (default: all)" },
+	[ROW_ON] = OPTION("on", "DEV", "write to this device"),
+	[ROW_VS] = OPTION("vs", "DEV",
+			  "compare with this device, instead of modes",
+			  .excludes = "modes hold-ms max-blocks write-cache",
+			  .because = "as the modes are of one device"),
+	[ROW_LIVE] = OPTION("live", NULL,
+			    "compare modes of NAME, in use, under its own load",
+			    .only_with = "seed warmup repeat seconds period modes dry-run html json",
+			    .because = "which writes nothing and takes the device's own load"),
+	[ROW_REPEAT] = OPTION("repeat", "N",
+			      "runs in each mode (3; --live: 10) or on each device (5)"),
+	[ROW_SECONDS] = OPTION("seconds", "N",
+			       "--live: as many periods as fit into N seconds",
+			       .needs = "live", .excludes = "repeat"),
+	[ROW_PERIOD] = OPTION("period", "MIN-MAX",
+			      "--live: length of a period, seconds (default: 10-30)",
+			      .needs = "live"),
+	[ROW_MODES] = OPTION("modes", "LIST",
+			     "some of raw,report,pad,coalesce (default: all)",
+			     OPTION_VALUES(modes)),
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
-	[ROW_DRIVE_CONTROL] = { "drive-control", "SOCKET",
-				"control socket of the drive512e: adds its counters" },
-	[ROW_DRY_RUN] = { "dry-run", NULL,
-			  "--vs, --live: say what would be done; do nothing" },
-	[ROW_FORCE] = { "force", "DEV",
-			"write to DEV although it is in use or holds data" },
-	[ROW_HTML] = { "html", "FILE", "write the report as a page with charts, too" },
-	[ROW_JSON] = { "json", NULL, "print one JSON object" },
+	[ROW_DRIVE_CONTROL] = OPTION("drive-control", "SOCKET",
+				     "control socket of the drive512e: adds its counters"),
+	[ROW_DRY_RUN] = OPTION("dry-run", NULL,
+			       "--vs, --live: say what would be done; do nothing"),
+	[ROW_FORCE] = OPTION("force", "DEV",
+			     "write to DEV although it is in use or holds data"),
+	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
+	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 
@@ -91,32 +96,12 @@ static bool allows_modes(size_t row)
 	return false;
 }
 
-/* Check whether an option applies to a device under its own load. */
-static bool allows_live(size_t row)
-{
-	switch (row) {
-	case PLAN_ROW_SEED:
-	case RUN_ROW_WARMUP:
-	case ROW_LIVE:
-	case ROW_REPEAT:
-	case ROW_SECONDS:
-	case ROW_PERIOD:
-	case ROW_MODES:
-	case ROW_DRY_RUN:
-	case ROW_HTML:
-	case ROW_JSON:
-		return true;
-	}
-	return false;
-}
-
 /*
  * Take the argument of --modes: names, each once. Return: 0, or -1; reported.
  */
 static int take_modes(struct verify_options *options, const char *list)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
-	const char *known[1 + MODE_NR] = { "raw" };
 	bool seen[1 + MODE_NR] = { false };
 	char *rest = copy, *name;
 	size_t i;
@@ -124,16 +109,14 @@ static int take_modes(struct verify_options *options, const char *list)
 	options->modes = list;
 	options->raw = false;
 	options->own.nr_modes = 0;
-	memcpy(known + 1, mode_names, sizeof(mode_names));
 	while ((name = strsep(&rest, ","))) {
-		if (options_choose("modes", name, known, 1 + MODE_NR, &i))
-			return -1;
+		i = options_index(&rows[ROW_MODES], name);
 		if (seen[i])
 			return options_refuse("modes", list,
 					      "names a mode twice");
 		seen[i] = true;
 		if (i)
-			options->own.mode[options->own.nr_modes++] = known[i];
+			options->own.mode[options->own.nr_modes++] = modes[i];
 		else
 			options->raw = true;
 	}
@@ -146,15 +129,11 @@ static int take_option(size_t row, const char *argument, void *context)
 	const char *refusal = NULL;
 	uint64_t number;
 
-	if (!allows_live(row))
-		options->for_runs = rows[row].name;
 	if (row < RUN_NR_ROWS) {
 		if (!allows_modes(row))
 			options->for_two = rows[row].name;
 		return run_options_take(&options->run, row, argument);
 	}
-	if (row >= ROW_MODES && row <= ROW_WRITE_CACHE)
-		options->for_modes = rows[row].name;
 	switch ((enum row)row) {
 	case ROW_ON:
 		options->on = argument;
@@ -174,13 +153,10 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->live = true;
 		break;
 	case ROW_SECONDS:
-		options->seconds = true;
-		options->for_live = rows[row].name;
 		if (!parse_number(argument, &number) || number > WEEK_S)
 			refusal = "must be a whole number from 1 to 604800, a week";
 		break;
 	case ROW_PERIOD:
-		options->for_live = rows[row].name;
 		refusal = verify_live_period(argument);
 		break;
 	case ROW_DRY_RUN:
@@ -261,10 +237,7 @@ static int verify_two(const struct verify_options *options, const char *source,
 		.plan = &run->plan, .workload = w, .phased = kind == RUN_WRITES,
 	};
 
-	if (options->for_modes)
-		message_error("--%s: does not apply to --vs, but to the modes of one device; leave it out",
-			      options->for_modes);
-	else if (!one)
+	if (!one)
 		message_error("--vs: compares with one workload or trace at a time; name one");
 	else if (options->repeat > MAX_REPEAT)
 		message_error("--repeat: must be a number from 1 to %u with --vs",
@@ -317,10 +290,7 @@ static int verify_own(struct verify_options *options, int nr,
 		options->own.mode[1] = "pad";
 		options->own.nr_modes = 2;
 	}
-	if (options->for_runs)
-		message_error("--%s: does not apply to --live, which writes nothing and takes the device's own load; leave it out",
-			      options->for_runs);
-	else if (nr != 1)
+	if (nr != 1)
 		message_error("--live: compares modes of one align device at a time; name one, and no workload");
 	else if (options->raw)
 		message_error("--modes %s: raw is the device without dm-align, which --live cannot take away; name report, pad, coalesce",
@@ -328,8 +298,6 @@ static int verify_own(struct verify_options *options, int nr,
 	else if (options->modes && options->own.nr_modes < 2)
 		message_error("--modes %s: --live compares modes; name two or three",
 			      options->modes);
-	else if (options->seconds && options->repeat)
-		message_error("--seconds, --repeat: exclude each other with --live; leave one out");
 	else if (options->repeat > MAX_REPEAT)
 		message_error("--repeat: must be a number from 1 to %u with --live",
 			      MAX_REPEAT);
@@ -350,11 +318,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (options.live)
 		return verify_own(&options, argc - first, argv[first], argc,
 				  argv);
-	if (options.for_live) {
-		message_error("--%s: does not apply without --live; leave it out",
-			      options.for_live);
-		return ALIGNCTL_USAGE;
-	}
 	if (!options.vs) {
 		result = check_modes(&options, first, argc, argv);
 		if (result)

@@ -18,7 +18,7 @@
 #define DISK_SECTORS	1953525168ULL
 
 static const struct option_row rows[] = {
-	{ "json", NULL, "print one JSON object" },
+	OPTION("json", NULL, "print one JSON object"),
 	{ 0 },
 };
 

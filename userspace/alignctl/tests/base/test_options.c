@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -52,7 +53,7 @@ static void bytes_and_switches(void)
 }
 
 static const struct option_row rows[] = {
-	{ "size", "N", "a size" }, { "loud", NULL, "a flag" }, { 0 },
+	OPTION("size", "N", "a size"), OPTION("loud", NULL, "a flag"), { 0 },
 };
 
 static const struct verb verb = {
@@ -73,20 +74,30 @@ static int take(size_t row, const char *argument, void *context)
 	return parse_number(argument, &taken->size) ? 0 : -1;
 }
 
-/* Parses without the messages, which belong to the program's own tests. */
-static int parse(char **argv, struct taken *taken, int *first)
+/* Parse without the messages, which belong to the program's own tests. */
+static int quietly(const struct verb *of, int argc, char **argv,
+		   int (*take_one)(size_t row, const char *argument,
+				   void *context),
+		   void *context, int *first)
 {
-	int argc = 0, result, saved = dup(STDERR_FILENO);
+	int result, saved = dup(STDERR_FILENO);
 	int null = open("/dev/null", O_WRONLY);
 
-	while (argv[argc])
-		argc++;
 	dup2(null, STDERR_FILENO);
-	result = options_parse(&verb, argc, argv, take, taken, first);
+	result = options_parse(of, argc, argv, take_one, context, first);
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	close(null);
 	return result;
+}
+
+static int parse(char **argv, struct taken *taken, int *first)
+{
+	int argc = 0;
+
+	while (argv[argc])
+		argc++;
+	return quietly(&verb, argc, argv, take, taken, first);
 }
 
 static void parsing(void)
@@ -126,47 +137,74 @@ static void refusing(void)
 
 static const char *const colours[] = { "red", "green" };
 
-static int take_colour(size_t row, const char *argument, void *context)
-{
-	size_t chosen;
+static const struct option_row paint_rows[] = {
+	OPTION("colour", "COLOUR", "a colour", OPTION_VALUES(colours)),
+	OPTION("mixed", "LIST", "colours", OPTION_VALUES(colours)),
+	OPTION("dry", NULL, "paint nothing", .only_with = "wet colour"),
+	OPTION("wet", NULL, "paint", .excludes = "size mixed",
+	       .because = "as it is wet"),
+	OPTION("twice", NULL, "paint again", .needs = "colour"),
+	OPTION("size", "N", "a size"),
+	{ 0 },
+};
 
-	(void)context;
-	CHECK(row == 1, "row %zu", row);
-	return options_choose("colour", argument, colours, 2, &chosen);
+static int take_index(size_t row, const char *argument, void *context)
+{
+	size_t *index = context;
+
+	if (!row)
+		*index = options_index(&paint_rows[row], argument);
+	return 0;
 }
 
-static int run_colour(const struct verb *of, int argc, char **argv)
+/* Parse a line of words for the verb paint. */
+static int paint(const char *line, size_t *index)
 {
-	int first, result = options_parse(of, argc, argv, take_colour, NULL,
-					  &first);
+	static const struct verb verb_paint = {
+		.name = "paint", .operands = "", .options = paint_rows,
+	};
+	char copy[64], *words[9] = { "paint" }, *rest = copy;
+	int argc = 1, first;
 
-	CHECK(result != OPTIONS_CONTINUE, "it would go on");
-	return result;
-}
-
-static void note_name(const char *name, void *context)
-{
-	strcat(strcat(context, name), ".");
+	snprintf(copy, sizeof(copy), "%s", line);
+	while ((words[argc] = strsep(&rest, " ")))
+		argc++;
+	return quietly(&verb_paint, argc, words, take_index, index, &first);
 }
 
 static void values(void)
 {
-	static const struct option_row chosen[] = {
-		{ "size", "N", "a size" }, { "colour", "COLOUR", "a colour" },
-		{ 0 },
-	};
-	const struct verb paint = {
-		.name = "paint", .operands = "DEV", .min_operands = 1,
-		.max_operands = 1, .options = chosen, .run = run_colour,
-	};
-	char *bad[] = { "paint", "a", "--size=x", NULL };
-	char names[32] = "";
-	struct taken taken = { 0 };
-	int first;
+	size_t index = 9;
 
-	options_values(&paint, 1, note_name, names);
-	CHECK(!strcmp(names, "red.green."), "%s", names);
-	CHECK(parse(bad, &taken, &first) == ALIGNCTL_USAGE, "parsed as before");
+	CHECK(paint("--colour green", &index) == OPTIONS_CONTINUE && index == 1,
+	      "green is %zu", index);
+	CHECK(paint("--colour blue", &index) == ALIGNCTL_USAGE, "blue");
+	CHECK(paint("--colour", &index) == ALIGNCTL_USAGE, "no colour");
+	CHECK(paint("--mixed red,green", &index) == OPTIONS_CONTINUE, "a list");
+	CHECK(paint("--mixed red,blue", &index) == ALIGNCTL_USAGE, "blue in it");
+	CHECK(paint("--mixed red,", &index) == ALIGNCTL_USAGE, "a list's end");
+}
+
+static void together(void)
+{
+	static const struct { const char *line; bool good; } lines[] = {
+		{ "--dry", true }, { "--dry --colour red", true },
+		{ "--dry --size 4", false }, { "--size 4 --dry", false },
+		{ "--dry --wet", true }, { "--wet --colour red", true },
+		{ "--wet --size 4", false }, { "--mixed red --wet", false },
+		{ "--twice", false }, { "--twice --colour red", true },
+		{ "--colour red --colour green", true },
+		{ "--size 4 --size 5 --colour red", true },
+	};
+	size_t index, i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		int result = paint(lines[i].line, &index);
+
+		CHECK(result == (lines[i].good ? OPTIONS_CONTINUE :
+						 ALIGNCTL_USAGE),
+		      "%s: %d", lines[i].line, result);
+	}
 }
 
 const struct tap_test options_tests[] = {
@@ -175,7 +213,7 @@ const struct tap_test options_tests[] = {
 	  bytes_and_switches },
 	{ "options and operands may come in any order", parsing },
 	{ "what a verb does not take is a usage error", refusing },
-	{ "the names that an option can be are told, and nothing is done",
-	  values },
+	{ "an argument is one of its option's values, or a list of them", values },
+	{ "options go together as their rows say, in any order", together },
 	{ 0 },
 };

@@ -293,12 +293,14 @@ def run(tree, *arguments):
 @pytest.mark.parametrize("arguments, words", [
     (["attach"], "needs DEV, --all or --tab"),
     (["attach", "/dev/x", "--all"], "exclude each other"),
-    (["attach", "--all", "--tab", "x"], "exclude each other"),
-    (["attach", "--all", "--mode", "pad"], "--mode: does not apply to --all; change the line"),
+    (["attach", "--all", "--tab", "x"], "--tab: does not apply to --all"),
+    (["attach", "--all", "--mode", "pad"], "--mode: does not apply to --all, whose settings are those of /etc/aligntab; leave it out"),
     (["attach", "--tab", "x", "--physical", "4K"], "--physical: does not apply to --tab"),
     (["attach", "--tab", "x", "--name", "y"], "--name: does not apply to --tab"),
     (["attach", "--all", "--persist"], "--persist: does not apply to --all"),
-    (["attach", "--all", "--timeout", "3"], "only --tab waits"),
+    (["attach", "--all", "--timeout", "3"], "--timeout: does not apply to --all"),
+    (["attach", "/dev/x", "--timeout", "3"], "--timeout: needs --tab LINE, which alone waits for a device; add it"),
+    (["attach", "/dev/x", "--online", "--persist"], "--persist, --online: exclude each other, as the next table of DEV"),
     (["attach", "--tab", "x", "--timeout", "86401"], "--timeout 86401: must be seconds, at most 86400"),
     (["attach", "--tab", "x"], "--tab x: /etc/aligntab has no valid line of this name"),
     (["boot"], "needs generator"), (["boot", "stop"], "needs generator")])

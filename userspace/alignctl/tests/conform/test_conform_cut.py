@@ -165,14 +165,14 @@ def test_files_that_do_not_fit_are_refused_with_their_reason(file, prepared, mem
 @pytest.mark.parametrize("options, words", [
     (["--prepare", "HERE/state"], "lies on the disk of"),
     (["--prepare", "/nowhere/state"], "/nowhere/state: No such file"),
-    (["--prepare", "MEMORY/state", "--kind", "sub-block+read/in-block"], "--kind: does not go with --prepare"),
-    (["--prepare", "MEMORY/state", "--html", "page.html"], "--html: is the page of rounds; it does not go with --prepare"),
-    (["--after", "MEMORY/state", "--html", "page.html"], "--html: is the page of rounds; it does not go with --after"),
-    (["--prepare", "MEMORY/state", "--method", "sync"], "--method: does not go with --prepare"),
+    (["--prepare", "MEMORY/state", "--kind", "sub-block+read/in-block"], "--prepare, --kind: exclude each other"),
+    (["--prepare", "MEMORY/state", "--html", "page.html"], "--html, --prepare: exclude each other, as the page is of rounds"),
+    (["--after", "MEMORY/state", "--html", "page.html"], "--html: does not apply to --after"),
+    (["--prepare", "MEMORY/state", "--method", "sync"], "--prepare, --method: exclude each other"),
     (["--prepare", "MEMORY/state", "--html", "MEMORY/page.html"], "--html: "),
-    (["--after", "MEMORY/state", "--prepare", "MEMORY/other"], "--prepare: does not go with --after"),
-    (["--after", "MEMORY/state", "--seed", "1"], "--seed: does not go with --after"),
-    (["--after", "MEMORY/state", "--rounds", "1"], "--rounds: does not go with --after")])
+    (["--after", "MEMORY/state", "--prepare", "MEMORY/other"], "--prepare: does not apply to --after"),
+    (["--after", "MEMORY/state", "--seed", "1"], "--seed: does not apply to --after"),
+    (["--after", "MEMORY/state", "--rounds", "1"], "--rounds: does not apply to --after")])
 def test_what_makes_no_sense_is_refused(file, memory, tmp_path, options, words):
     done = alignctl("conform", file, *[word.replace("HERE", str(tmp_path)).replace("MEMORY", str(memory)) for word in options])
     assert (done.returncode, done.stdout) == (USAGE, "") and words in done.stderr, done.stderr

@@ -482,7 +482,7 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
       if method not in WORKLOADS_TOO),
     (["plan", "w512", "--size", "1M"], ["the planned device", "too small", "--count"]),
     (["plan", "w512", "--on", "/dev/none"], ["/dev/none", "No such file"]),
-    (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--size", "--on /etc/passwd"]),
+    (["plan", "w512", "--on", "/etc/passwd", "--size", "1M"], ["--on, --size: exclude each other; leave one out"]),
     (["plan", "w512", "--size", "100"], ["--size 100", "multiple of the logical block, 512 bytes"]),
     (["plan", "w512", "--size", "1M", "--logical", "3M"], ["--size 1048576", "multiple of the logical block"]),
     (["plan", "w512", "--size", "0"], ["--size 0", "at least 1"]),

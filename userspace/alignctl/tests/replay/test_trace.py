@@ -556,5 +556,5 @@ def test_each_has_no_time_of_the_warm_up(disk, trace):
 
 def test_each_is_refused_where_nothing_shows_it(disk, trace):
     failed = alignctl("replay", trace(KINDS), "--on", disk, "--each")
-    assert failed.returncode == USAGE and "--each: is for --json" in failed.stderr
+    assert failed.returncode == USAGE and "--each: needs --json" in failed.stderr
     assert "each_us" not in alignctl("replay", trace(KINDS), "--on", disk, "--json").stdout

@@ -28,11 +28,11 @@ USAGE = 2
     (["--format", "prometheus"], ["--format: has one document", "--output FILE", "--once"]),
     (["--format", "prometheus", "--interval", "1", "2"], ["--format: has one document"]),
     (["--format", "prometheus", "--once", "x"], ["--format: counts every disk; leave out DEV"]),
-    *(([*words, "--format", "prometheus", "--once"], ["--format: leave out --json and --drive"])
+    *(([*words, "--format", "prometheus", "--once"], [f"--format, {words[0]}: exclude each other"])
       for words in (["--json"], ["--drive"])),
     (["--rows", "3", "--format", "prometheus", "--once"], ["--rows: is the room for cgroups; add --cgroups"]),
-    (["x", "--output", "f"], ["--output f: is for metrics; add --format prometheus"]),
-    (["x", "--cgroups"], ["--cgroups: is for metrics; add --format prometheus"]),
+    (["x", "--output", "f"], ["--output: needs --format prometheus; add it"]),
+    (["x", "--cgroups"], ["--cgroups: needs --format prometheus; add it"]),
 ])
 def test_what_makes_no_sense_is_refused_with_its_reason(disk, arguments, words):
     done = alignctl("top", *(disk if word == "DISK" else word for word in arguments))

@@ -63,7 +63,7 @@ def choices():
 
 
 def test_the_verbs_are_those_of_the_help(ask):
-    assert ask("") == [*VERBS, "--help", "--version"]
+    assert ask("") == [*VERBS, "help", "--help", "--version"]
     assert ask("re") == ["replay", "record"]
     assert ask("nothing") == [] and ask("nothing", "") == []
 

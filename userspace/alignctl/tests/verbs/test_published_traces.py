@@ -126,7 +126,7 @@ def test_what_is_read_of_a_trace_does_not_apply_to_a_workload(disk, other, verb,
 def test_options_that_exclude_each_other_are_named(mixed, tmp_path):
     for verb in (["plan", mixed], ["convert", mixed, "--output", tmp_path / "new"]):
         refused = alignctl(*verb, "--from", "msr", *MIXED)
-        assert refused.returncode == USAGE and "--from, --columns: exclude each other; leave one out" in refused.stderr
+        assert refused.returncode == USAGE and "--columns, --from: exclude each other; leave one out" in refused.stderr
 
 
 def test_a_compressed_trace_is_read_in_any_place_of_a_trace(disk, mixed, tmp_path):

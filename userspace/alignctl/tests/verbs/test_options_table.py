@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the table of a verb's options says, the verb does: for each row of each table, as alignctl help --json has them."""
+
+import json
+
+import pytest
+
+from alignctl_program import VERBS, alignctl
+
+USAGE = 2
+
+# An argument that each word of the help stands for.
+ARGUMENTS = {"N": "4096", "N|auto": "4096", "N [COUNT]": "1", "512": "512", "KIB": "4", "X": "2", "SECTORS": "8", "SECONDS": "1",
+             "START+LENGTH": "0+1M", "MIN-MAX": "10-30", "on|off": "on", "KIND": "sub-block+read/across", "FILE": "x", "DEV": "x",
+             "DISK": "x", "STATE": "x", "NAME": "x", "LINE": "x", "SOCKET": "x", "SOURCE": "x", "LIST": "op,offset,bytes"}
+# Ranges that 4096 is not in.
+SMALL = {"depth", "threads", "jobs"}
+DOCUMENT = json.loads(alignctl("help", "--json").stdout)
+TABLES = {verb["verb"]: {row["option"]: row for row in verb["options"]} for verb in DOCUMENT["verbs"]}
+ROWS = [(verb, option) for verb, table in TABLES.items() for option in table]
+
+
+def words(verb, option):
+    """The option with a good argument, if it takes one."""
+    row = TABLES[verb][option]
+    if row["argument"] is None:
+        return [f"--{option}"]
+    return [f"--{option}", "7" if option in SMALL else row["values"][0] if row["values"] else ARGUMENTS[row["argument"]]]
+
+
+def refusal(verb, *arguments):
+    """What the verb says of arguments that it refuses."""
+    refused = alignctl(verb, *arguments, "x")
+    assert refused.returncode == USAGE, (verb, arguments, refused)
+    assert not refused.stdout
+    return refused.stderr
+
+
+def test_all_verbs_have_a_table():
+    assert tuple(TABLES) == VERBS
+
+
+@pytest.mark.parametrize("verb, option", ROWS)
+def test_a_row_names_options_of_its_verb(verb, option):
+    row = TABLES[verb][option]
+    named = {*row["excludes"], *(row["only_with"] or ()), *([row["needs"]] if row["needs"] else ())}
+    assert named <= {*TABLES[verb]} - {option}
+
+
+EXCLUDED = [(verb, option, other) for verb, option in ROWS for other in TABLES[verb][option]["excludes"]]
+
+
+@pytest.mark.parametrize("verb, option, other", EXCLUDED)
+def test_options_that_exclude_each_other_are_refused_together(verb, option, other):
+    for arguments in ([*words(verb, option), *words(verb, other)], [*words(verb, other), *words(verb, option)]):
+        assert f"--{option}, --{other}: exclude each other" in refusal(verb, *arguments)
+
+
+ALONE = [(verb, option, other) for verb, option in ROWS if TABLES[verb][option]["only_with"] is not None
+         for other in TABLES[verb] if other not in (option, *TABLES[verb][option]["only_with"])]
+
+
+@pytest.mark.parametrize("verb, option, other", ALONE)
+def test_what_does_not_go_with_an_option_is_refused(verb, option, other):
+    said = refusal(verb, *words(verb, option), *words(verb, other))
+    # Of two that are so, the one that comes first in the table says it.
+    assert f"--{other}: does not apply to --{option}" in said or f"--{option}: does not apply to --{other}" in said
+
+
+NEEDING = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["needs"]]
+
+
+@pytest.mark.parametrize("verb, option", NEEDING)
+def test_an_option_without_the_one_that_it_needs_is_refused(verb, option):
+    needed = TABLES[verb][TABLES[verb][option]["needs"]]
+    said = refusal(verb, *words(verb, option))
+    shown = needed["values"][0] if len(needed["values"]) == 1 else needed["argument"] or ""
+    assert f"--{option}: needs --{needed['option']} {shown}".rstrip() in said and said.endswith("; add it\n")
+
+
+NAMED = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["values"]]
+
+
+@pytest.mark.parametrize("verb, option", NAMED)
+def test_an_argument_that_is_none_of_the_values_is_refused_and_the_values_are_named(verb, option):
+    said = refusal(verb, f"--{option}", "nonsense")
+    *most, last = TABLES[verb][option]["values"]
+    listed = f"{', '.join(most)} or {last}" if most else last
+    assert said == f"alignctl: --{option} nonsense: must be {listed}\n"
+
+
+def test_there_are_rows_of_each_kind():
+    assert min(map(len, (EXCLUDED, ALONE, NEEDING, NAMED))) >= 8
+
+
+@pytest.mark.parametrize("arguments, said", [
+    (["help", "x"], "no verb 'x'; 'alignctl --help' lists them"),
+    (["help", "plann"], "no verb 'plann'; did you mean 'plan'?"),
+    (["help", "plan", "check"], "help: takes one VERB, or --json, and not 'check' behind it"),
+])
+def test_help_for_what_is_no_verb_is_refused(arguments, said):
+    refused = alignctl(*arguments)
+    assert refused.returncode == USAGE and said in refused.stderr
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_a_verb_is_what_the_verb_prints(verb):
+    assert alignctl("help", verb).stdout == alignctl(verb, "--help").stdout
+
+
+def test_help_alone_lists_the_verbs():
+    assert alignctl("help").stdout == alignctl("--help").stdout

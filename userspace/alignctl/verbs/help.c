@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* alignctl help: what alignctl and its verbs take, as text and as a document. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/exit_codes.h"
+#include "base/json.h"
+#include "base/message.h"
+#include "base/nearest.h"
+#include "verbs/help.h"
+
+#define JSON_FORMAT	1
+
+void help_print(const struct verb *const *verbs, size_t nr)
+{
+	size_t i;
+
+	puts("\nUsage:\n alignctl VERB [arguments]\n\n"
+	     "Show and avoid the read-modify-writes of drives with large physical\n"
+	     "blocks.\n\nVerbs:");
+	for (i = 0; i < nr; i++)
+		printf(" %-10s %s\n", verbs[i]->name, verbs[i]->summary);
+	printf(" %-10s %s\n", HELP_WORD " VERB", "Print the help of a verb");
+	puts("\nOptions:\n -h, --help     print this help; after a verb, its options\n"
+	     " -V, --version  print the version\n\n"
+	     "Exit status: 0 success, 1 findings, 2 usage, 3 I/O error, "
+	     "4 busy or unsafe.\n\nFor more details see alignctl(8).");
+}
+
+const struct verb *help_find(const struct verb *const *verbs, size_t nr,
+			     const char *name)
+{
+	struct nearest nearest = { .word = name };
+	CLEANUP_FREE char *hint = NULL;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (!strcmp(name, verbs[i]->name))
+			return verbs[i];
+		nearest_try(&nearest, verbs[i]->name);
+	}
+	hint = nearest_hint(&nearest, ";");
+	message_error("no verb '%s'%s 'alignctl --help' lists them", name,
+		      hint);
+	return NULL;
+}
+
+/* Return an array of names that are separated by spaces. */
+static struct json_object *names_json(const char *names)
+{
+	CLEANUP_FREE char *copy = message_format("%s", names);
+	struct json_object *array = json_new_array();
+	char *rest = copy, *name;
+
+	while ((name = strsep(&rest, " ")))
+		if (*name)
+			json_append(array, json_from_text(name));
+	return array;
+}
+
+static struct json_object *option_json(const struct option_row *row)
+{
+	struct json_object *object = json_new(), *values = json_new_array();
+	size_t i;
+
+	json_add_text(object, "option", row->name);
+	json_add_text(object, "argument", row->argument);
+	json_add_text(object, "help", row->help);
+	for (i = 0; i < row->nr_values; i++)
+		json_append(values, json_from_text(row->values[i]));
+	json_add(object, "values", values);
+	json_add(object, "excludes", names_json(row->excludes ?: ""));
+	json_add(object, "only_with", row->only_with ?
+				      names_json(row->only_with) : NULL);
+	json_add_text(object, "needs", row->needs);
+	return object;
+}
+
+static struct json_object *verb_json(const struct verb *verb)
+{
+	struct json_object *object = json_new(), *options = json_new_array();
+	const struct option_row *row;
+
+	json_add_text(object, "verb", verb->name);
+	json_add_text(object, "operands", verb->operands);
+	json_add_text(object, "summary", verb->summary);
+	for (row = verb->options; row->name; row++)
+		if (row->help)
+			json_append(options, option_json(row));
+	json_add(object, "options", options);
+	return object;
+}
+
+static int print_json(const struct verb *const *verbs, size_t nr)
+{
+	struct json_object *document = json_new_document(JSON_FORMAT);
+	struct json_object *array = json_new_array();
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		json_append(array, verb_json(verbs[i]));
+	json_add(document, "verbs", array);
+	json_print(document, false);
+	return ALIGNCTL_FINE;
+}
+
+int help(const struct verb *const *verbs, size_t nr, int argc, char **argv)
+{
+	const struct verb *verb;
+
+	if (argc == 1 && !strcmp(argv[0], "--json"))
+		return print_json(verbs, nr);
+	if (argc > 1) {
+		message_error("help: takes one VERB, or --json, and not '%s' behind it",
+			      argv[1]);
+		return ALIGNCTL_USAGE;
+	}
+	if (argc) {
+		char *words[] = { argv[0], "--help", NULL };
+
+		verb = help_find(verbs, nr, argv[0]);
+		return verb ? verb->run(verb, 2, words) : ALIGNCTL_USAGE;
+	}
+	help_print(verbs, nr);
+	return ALIGNCTL_FINE;
+}
