@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What files use of each other, for the tests of who may use whom: calls of object files, imports of Python modules."""
+"""What files use of each other, for the tests of which file may use which: calls of object files, imports of Python modules."""
 
 import ast
 import graphlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""make dist writes a tarball of the tree that is the same bytes whoever makes it, and the version stands in one place."""
+"""make dist writes a tarball of the tree that is the same bytes on each machine, and the version stands in one place."""
 
 import hashlib
 import os

@@ -67,7 +67,8 @@ def test_the_processor_time_of_a_phase_is_that_of_the_worker_and_of_what_has_end
     (tmp_path / "see.py").write_text(SEE)
     ran = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "lab.plugins.spent", "-p", "see",
                           "-n", "1", "--rootdir", tmp_path, "-c", "/dev/null", tmp_path / "test_it.py"],
-                         env={**os.environ, "PYTHONPATH": f"{SCRIPTS}:{tmp_path}"}, capture_output=True, text=True, timeout=patience(120))
+                         env={**os.environ, "PYTHONPATH": f"{SCRIPTS}:{tmp_path}"}, capture_output=True, text=True,
+                         timeout=patience(120))
     assert ran.returncode == 0, ran.stdout + ran.stderr
     used = dict(re.findall(r"^used (\w+) (\S+)$", ran.stdout, re.M))
     assert float(used["test_of_itself"]) >= 0.3 and float(used["test_of_a_child"]) >= 0.3

@@ -439,7 +439,8 @@ def test_a_host_that_cannot_be_asked_leaves_the_old_file(tmp_path):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--format", "prometheus", "--json"], "--format, --json: exclude each other"), (["--format", "prometheus", "--remedies"], "--format, --remedies: exclude each other"),
+    (["--format", "prometheus", "--json"], "--format, --json: exclude each other"),
+    (["--format", "prometheus", "--remedies"], "--format, --remedies: exclude each other"),
     (["--output", "x.prom"], "--output: needs --format prometheus"), (["--serial"], "--serial: needs --format prometheus"),
     (["--format", "csv"], "must be prometheus")])
 def test_options_that_do_not_go_together_are_refused(options, words):
