@@ -90,6 +90,11 @@ proof:  ## what shows that nothing is lost, at full length: hours; HOURS: what i
 	$(call prepare,proof,programs modules test-tools)
 	scripts/proof $(if $(HOURS),--hours $(HOURS)) $(PROOF) $(PROOF_ARGS)
 
+htmldocs:  ## the documents as pages with a search, in out/html/
+	@scripts/setup venv
+	@$(PYTHON) -m sphinx -q -W --keep-going -b html -d $(OUT)/doctrees Documentation $(OUT)/html
+	@echo "the first page is $(OUT)/html/index.html"
+
 matrix:  ## Documentation/target/kernels.rst, with what the runs of this checkout have found on which kernel
 	scripts/setup venv
 	$(PYTHON) -m lab.linux.matrix update
