@@ -244,7 +244,7 @@ static void ask_drive(struct stack_view *view, const char *dir)
 static void ask_unit(struct stack_layer *layer)
 {
 	struct stack_view *view = &layer->view[STACK_PROBED];
-	struct sysfs_device sys;
+	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
 	size_t i;
 
 	if (layer->kind != STACK_DISK ||
@@ -263,7 +263,6 @@ static void ask_unit(struct stack_layer *layer)
 	}
 	view->figure[STACK_PHYSICAL] = unit_claimed(&layer->unit, UNIT_MEASURED);
 	view->figure[STACK_OFFSET] = layer->unit.offset;
-	sysfs_device_close(&sys);
 }
 
 /* Return why a device cannot be opened. */
@@ -531,7 +530,7 @@ static size_t add_device(struct collection *collection, dev_t devno)
 		collection->stack, collection->depth + 1, NULL, 0,
 	};
 	CLEANUP_FREE char *path = NULL;
-	struct sysfs_device sys;
+	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
 	struct stack_layer *layer;
 	size_t i;
 
@@ -541,10 +540,8 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	if (inner.depth > DEPTH_MAX || !sysfs_device_open(&sys, devno))
 		return NOT_THERE;
 	/* a loop device without a file, a drive without a medium */
-	if (!maybe_above(read_attribute(sys.dir, "size"), 0)) {
-		sysfs_device_close(&sys);
+	if (!maybe_above(read_attribute(sys.dir, "size"), 0))
 		return NOT_THERE;
-	}
 	collect_below(&inner, &sys);
 	path = message_format("/dev/%s", sys.name);
 	layer = stack_add(collection->stack, kind_of(&sys), sys.name, path);
@@ -555,7 +552,6 @@ static size_t add_device(struct collection *collection, dev_t devno)
 		stack_lies_on(collection->stack, inner.below[i]);
 	}
 	free(inner.below);
-	sysfs_device_close(&sys);
 	return collection->stack->nr - 1;
 }
 

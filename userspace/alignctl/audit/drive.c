@@ -103,7 +103,7 @@ static enum drive_reason ask_nvme(struct drive *drive, dev_t devno)
 /* Ask the lowest device of a stack for its count. */
 static void ask_drive(struct drive *drive, const struct stack_layer *layer)
 {
-	struct sysfs_device sys;
+	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
 	bool nvme;
 
 	drive->name = message_format("%s", layer->name);
@@ -115,7 +115,6 @@ static void ask_drive(struct drive *drive, const struct stack_layer *layer)
 		return;
 	}
 	drive->kind = find_transport(sys.dir, &nvme);
-	sysfs_device_close(&sys);
 	drive->reason = nvme ? ask_nvme(drive, layer->devno) : DRIVE_NOT_NVME;
 }
 

@@ -261,7 +261,7 @@ int lower_print(void)
 int lower_print_above(const char *node)
 {
 	CLEANUP_FREE char *name = NULL, *path = NULL;
-	struct sysfs_device device;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
 	int64_t partition = 0;
 	struct stat found;
 
@@ -275,7 +275,6 @@ int lower_print_above(const char *node)
 		name = align_above(device.disk_dir, NULL);
 	else
 		partition = 0;
-	sysfs_device_close(&device);
 	if (name) {
 		path = dm_node(name, partition);
 		puts(path);
@@ -307,12 +306,11 @@ void lower_trigger(dev_t devno)
 {
 	char *settle[] = { "udevadm", "settle", "--timeout=30", NULL };
 	CLEANUP_FREE char *output = NULL;
-	struct sysfs_device device;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
 
 	if (!sysfs_device_open(&device, devno))
 		return;
 	send_change(device.dir);
 	sysfs_each(device.dir, visit_partition, device.dir);
-	sysfs_device_close(&device);
 	program_run(settle, &output);
 }

@@ -17,12 +17,11 @@ static char *file_of(const struct align_target *target, const char *name)
 void target_read_below(struct align_target *target)
 {
 	dev_t devno = target->table.device;
-	struct sysfs_device below;
+	CLEANUP_SYSFS struct sysfs_device below = { 0 };
 
 	if (sysfs_device_open(&below, devno)) {
 		target->device = message_format("%s", below.name);
 		target->lower_logical = sysfs_logical(below.disk_dir);
-		sysfs_device_close(&below);
 		return;
 	}
 	target->device = message_format("%u:%u", major(devno), minor(devno));

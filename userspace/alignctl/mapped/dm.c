@@ -87,7 +87,7 @@ static void take_table(unsigned int index, uint64_t start, uint64_t length,
 static void read_sysfs(struct dm_align *device)
 {
 	CLEANUP_FREE char *dir = NULL;
-	struct sysfs_device self;
+	CLEANUP_SYSFS struct sysfs_device self = { 0 };
 	int64_t oldest;
 	size_t i;
 
@@ -98,7 +98,6 @@ static void read_sysfs(struct dm_align *device)
 		return;
 	device->logical = sysfs_logical(self.disk_dir);
 	dir = message_format("%s/align", self.dir);
-	sysfs_device_close(&self);
 	if (sysfs_number(dir, "held_oldest_ms", &oldest))
 		device->held_oldest_ms = maybe_of(oldest);
 	for (i = 0; i < device->nr_targets; i++)

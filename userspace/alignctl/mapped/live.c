@@ -161,7 +161,7 @@ static int check_well(const struct dm_align *device)
 
 int live_open(struct live *live, const char *name)
 {
-	struct sysfs_device self;
+	CLEANUP_SYSFS struct sysfs_device self = { 0 };
 	int result;
 
 	*live = (struct live) { .lock = -1 };
@@ -182,7 +182,6 @@ int live_open(struct live *live, const char *name)
 		return ALIGNCTL_IO;
 	}
 	live->dm = memory_or_exit(strdup(self.name));
-	sysfs_device_close(&self);
 	live->keeper = (struct keeper_device) {
 		.name = live->start.name, .before = live_mode(live),
 		.watch_ms = WATCH_MS, .look = look, .enter = enter,

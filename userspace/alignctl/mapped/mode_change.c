@@ -36,17 +36,14 @@ bool mode_check_hold(const struct dm_align *device)
 {
 	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH,
 						   device->name);
-	struct sysfs_device self;
-	bool can;
+	CLEANUP_SYSFS struct sysfs_device self = { 0 };
 
-	if (!sysfs_device_open(&self, device->devno))
+	if (!sysfs_device_open(&self, device->devno) ||
+	    mode_can_hold(self.disk_dir))
 		return true;
-	can = mode_can_hold(self.disk_dir);
-	sysfs_device_close(&self);
-	if (!can)
-		message_error("%s: has no volatile write cache, so no flush reaches held writes; '%s', then attach with --mode coalesce or --write-cache on",
-			      device->name, detach);
-	return can;
+	message_error("%s: has no volatile write cache, so no flush reaches held writes; '%s', then attach with --mode coalesce or --write-cache on",
+		      device->name, detach);
+	return false;
 }
 
 bool mode_check_report(const struct dm_align *device)

@@ -476,7 +476,7 @@ char *online_maker(const struct online *device)
 char *online_path(dev_t devno)
 {
 	CLEANUP_FREE char *dm = NULL;
-	struct sysfs_device device;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
 	char *path;
 
 	if (!sysfs_device_open(&device, devno))
@@ -484,7 +484,6 @@ char *online_path(dev_t devno)
 	dm = sysfs_text(device.dir, "dm/name");
 	path = dm ? message_format("/dev/mapper/%s", dm) :
 		    message_format("/dev/%s", device.name);
-	sysfs_device_close(&device);
 	return path;
 }
 

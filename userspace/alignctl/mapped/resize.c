@@ -19,14 +19,12 @@
 /* Return the size of a device in sectors; 0: it is gone. */
 static uint64_t sectors_of(dev_t devno)
 {
-	struct sysfs_device device;
-	int64_t sectors = 0;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
+	int64_t sectors;
 
-	if (!sysfs_device_open(&device, devno))
+	if (!sysfs_device_open(&device, devno) ||
+	    !sysfs_number(device.dir, "size", &sectors) || sectors < 0)
 		return 0;
-	if (!sysfs_number(device.dir, "size", &sectors) || sectors < 0)
-		sectors = 0;
-	sysfs_device_close(&device);
 	return (uint64_t)sectors;
 }
 

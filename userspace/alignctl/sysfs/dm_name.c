@@ -34,12 +34,8 @@ char *dm_kernel_name(const char *name)
 
 char *dm_name_of(dev_t devno)
 {
-	struct sysfs_device device;
-	char *name;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
 
-	if (!sysfs_device_open(&device, devno))
-		return NULL;
-	name = sysfs_text(device.dir, "dm/name");
-	sysfs_device_close(&device);
-	return name;
+	return sysfs_device_open(&device, devno) ?
+	       sysfs_text(device.dir, "dm/name") : NULL;
 }

@@ -141,7 +141,7 @@ static bool open_named(struct sysfs_device *device, const char *name)
 static void visit_holder(const char *name, void *context)
 {
 	struct walk *walk = context;
-	struct sysfs_device holder;
+	CLEANUP_SYSFS struct sysfs_device holder = { 0 };
 	CLEANUP_FREE char *below = label(walk->from);
 
 	if (!open_named(&holder, name)) {
@@ -153,7 +153,6 @@ static void visit_holder(const char *name, void *context)
 
 	add(walk->report, message_format("%s is held by %s", below, above));
 	walk_up(walk, &holder);
-	sysfs_device_close(&holder);
 }
 
 static void each_below(struct walk *walk, const struct sysfs_device *device,
@@ -176,7 +175,7 @@ static void visit_partition(const char *name, void *context)
 {
 	struct walk *walk = context;
 	CLEANUP_FREE char *dir = message_format("%s/%s", walk->from->dir, name);
-	struct sysfs_device part;
+	CLEANUP_SYSFS struct sysfs_device part = { 0 };
 	int64_t number;
 	dev_t devno;
 
@@ -185,7 +184,6 @@ static void visit_partition(const char *name, void *context)
 	    !sysfs_device_open(&part, devno))
 		return;
 	walk_up(walk, &part);
-	sysfs_device_close(&part);
 }
 
 /* Check a device, its partitions, and all devices above them. */
@@ -204,18 +202,17 @@ static void walk_up(struct walk *walk, const struct sysfs_device *device)
 static void visit_slave(const char *name, void *context)
 {
 	struct walk *walk = context;
-	struct sysfs_device slave;
+	CLEANUP_SYSFS struct sysfs_device slave = { 0 };
 
 	if (!open_named(&slave, name))
 		return;
 	check_tables(walk, &slave);
 	each_below(walk, &slave, "slaves", visit_slave);
-	sysfs_device_close(&slave);
 }
 
 static void walk_block(struct walk *walk, const struct sysfs_device *device)
 {
-	struct sysfs_device disk;
+	CLEANUP_SYSFS struct sysfs_device disk = { 0 };
 	dev_t devno;
 
 	walk_up(walk, device);
@@ -224,7 +221,6 @@ static void walk_block(struct walk *walk, const struct sysfs_device *device)
 	    sysfs_device_open(&disk, devno)) {
 		check_tables(walk, &disk);
 		each_below(walk, &disk, "holders", visit_holder);
-		sysfs_device_close(&disk);
 	}
 }
 
@@ -451,7 +447,7 @@ static void visit_member_partition(const char *name, void *context)
 	struct member_search *search = context;
 	CLEANUP_FREE char *dir = message_format("%s/%s", search->dir, name);
 	CLEANUP_FREE char *node = NULL;
-	struct sysfs_device part;
+	CLEANUP_SYSFS struct sysfs_device part = { 0 };
 	int64_t number;
 	dev_t devno;
 
@@ -460,7 +456,6 @@ static void visit_member_partition(const char *name, void *context)
 	    !sysfs_device_open(&part, devno))
 		return;
 	node = message_format("/dev/%s", part.name);
-	sysfs_device_close(&part);
 	if (!is_member_node(node, search->type))
 		return;
 	search->node = memory_or_exit(strdup(node));

@@ -35,7 +35,7 @@ static void add_slave(const char *name, void *context)
 
 static void add_below(struct disks *disks, dev_t devno)
 {
-	struct sysfs_device device;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
 	struct stat file;
 	dev_t disk;
 
@@ -56,7 +56,6 @@ static void add_below(struct disks *disks, dev_t devno)
 		add_below(disks, file.st_dev);
 	sysfs_each(slaves, add_slave, disks);
 	disks->depth--;
-	sysfs_device_close(&device);
 }
 
 bool same_disk(const struct device *device, dev_t other)

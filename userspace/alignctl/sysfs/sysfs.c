@@ -147,14 +147,11 @@ void sysfs_device_close(struct sysfs_device *device)
 
 char *sysfs_name(dev_t devno)
 {
-	struct sysfs_device device;
-	char *name;
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
 
 	if (!sysfs_device_open(&device, devno))
 		return message_format("%u:%u", major(devno), minor(devno));
-	name = message_format("%s", device.name);
-	sysfs_device_close(&device);
-	return name;
+	return message_format("%s", device.name);
 }
 
 bool sysfs_named(const char *word, dev_t *devno)

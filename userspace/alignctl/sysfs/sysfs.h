@@ -38,6 +38,9 @@ char *sysfs_path(const char *format, ...)
 bool sysfs_device_open(struct sysfs_device *device, dev_t devno);
 void sysfs_device_close(struct sysfs_device *device);
 
+/* Close a device, initialised by 0 or opened, at the end of the variable's scope. */
+#define CLEANUP_SYSFS	__attribute__((cleanup(sysfs_device_close)))
+
 /* Return the kernel's name of a device, or "major:minor" if it is gone; for free(). */
 char *sysfs_name(dev_t devno);
 

@@ -107,7 +107,7 @@ static void search_below(const char *name, void *context)
 {
 	CLEANUP_FREE char *link = sysfs_path("/sys/class/block/%s", name);
 	struct search *search = context;
-	struct sysfs_device sys;
+	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
 	dev_t devno, disk;
 
 	if (search->found || search->depth > DEPTH_MAX ||
@@ -122,7 +122,6 @@ static void search_below(const char *name, void *context)
 	search->depth++;
 	sysfs_each(slaves, search_below, search);
 	search->depth--;
-	sysfs_device_close(&sys);
 }
 
 /* Warn if writing the output would be recorded in it. */
@@ -130,14 +129,13 @@ static void warn_of_feedback(const struct record_options *options)
 {
 	CLEANUP_FREE char *copy = message_format("%s", options->output);
 	struct search search = { .wanted = options->device->devno };
-	struct sysfs_device sys;
+	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
 	struct stat found;
 
 	if (stat(dirname(copy), &found) ||
 	    !sysfs_device_open(&sys, found.st_dev))
 		return;
 	search_below(sys.name, &search);
-	sysfs_device_close(&sys);
 	if (search.found)
 		message_warning("%s: lies on %s itself, so the writes of record are recorded, too; use another disk, or /dev/shm",
 				options->output, options->device->path);
