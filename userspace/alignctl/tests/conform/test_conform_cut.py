@@ -169,7 +169,7 @@ def test_files_that_do_not_fit_are_refused_with_their_reason(file, prepared, mem
     (["--prepare", "MEMORY/state", "--html", "page.html"], "--html, --prepare: exclude each other, as the page is of rounds"),
     (["--after", "MEMORY/state", "--html", "page.html"], "--html: does not apply to --after"),
     (["--prepare", "MEMORY/state", "--method", "sync"], "--prepare, --method: exclude each other"),
-    (["--prepare", "MEMORY/state", "--html", "MEMORY/page.html"], "--html: "),
+    (["--prepare", "MEMORY/state", "--html", "MEMORY/page.html"], "--html, --prepare: "),
     (["--after", "MEMORY/state", "--prepare", "MEMORY/other"], "--prepare: does not apply to --after"),
     (["--after", "MEMORY/state", "--seed", "1"], "--seed: does not apply to --after"),
     (["--after", "MEMORY/state", "--rounds", "1"], "--rounds: does not apply to --after")])
