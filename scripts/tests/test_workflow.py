@@ -3,7 +3,6 @@
 
 import re
 import shlex
-import subprocess
 
 import pytest
 import yaml
@@ -75,9 +74,7 @@ def test_nothing_of_a_single_machine_is_assumed(path):
         assert job["container"]["image"].removeprefix("debian:") in archive.GENERATIONS
         assert int(filled(str(job["timeout-minutes"]), values)) <= 360
         told = {**workflow.get("env", {}), **job.get("env", {})}
-        known = subprocess.run(["git", "grep", "-hoE", "DM_ALIGN_[A-Z_]+", "--", "scripts/lab"], cwd=REPO, capture_output=True,
-                               text=True).stdout.split()
-        assert known and set(told) <= set(known)
+        assert all(any(name in path.read_text() for path in (REPO / "scripts/lab").rglob("*.py")) for name in told)
         assert set(filled(told.get(machines.VARIABLE, ""), values).split()) <= {"uml", "qemu"}
     assert not re.findall(r"(?:^|[\s'\"=])/(?!dev/kvm)[\w/]+", re.sub(r"#.*", "", path.read_text()))
 

@@ -496,6 +496,10 @@ def test_rpm_packages_hold_what_make_install_puts_in_place(rpms, tmp_path):
 @pytest.mark.check_all("lintian, on packages with the same files")
 @pytest.mark.timeout(900)
 def test_rpmlint_has_no_findings(rpms):
-    said = subprocess.run(["rpmlint", "-c", REPO / "scripts/packaging/rpm/rpmlint.toml", *rpms.glob("*.rpm")],
-                          capture_output=True, text=True, timeout=patience(300)).stdout
-    assert "5 packages and 0 specfiles checked; 0 errors, 0 warnings" in said, said
+    of_kmod = set(rpms.glob("dm-align-kmod-*"))
+    assert len(of_kmod) == 1
+    # Apart, as rpmlint keeps the first source package's spec in mind.
+    for count, paths in ((4, set(rpms.glob("*.rpm")) - of_kmod), (1, of_kmod)):
+        said = subprocess.run(["rpmlint", "-c", REPO / "scripts/packaging/rpm/rpmlint.toml", *paths],
+                              capture_output=True, text=True, timeout=patience(300)).stdout
+        assert f"{count} packages and 0 specfiles checked; 0 errors, 0 warnings" in said, said
