@@ -38,7 +38,7 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--page", type=Path, default=OUT / "bench-drive.html", metavar="FILE",
                         help="the page (default: out/bench-drive.html)")
     parser.add_argument("--documents", action="store_true",
-                        help=f"renew {PICTURE.relative_to(REPO)} and the table in {DOCUMENT.relative_to(REPO)}, too")
+                        help="renew picture and table of Documentation/develop/drive512e.rst, too")
     return parser.parse_args(argv)
 
 

@@ -81,7 +81,7 @@ REWRITES = {
         (" *   help   one sentence for documents and for \"alignctl stats --help\"\n",
          " *   help   one sentence, as in the documents\n"),
     ),
-    "Documentation/target/dm-align.rst": (
+    "Documentation/target/design.rst": (
         ("Write hints (F_SET_RW_HINT) reach the drive, where the kernel has them (6.9 and\n"
          "later): a block is written with the hint of its oldest touch that is not\n"
          "acknowledged, or of the newest that was held. Blocks",
@@ -407,8 +407,8 @@ def _abi(made):
 
 def _manual():
     """Return the manual as one page: with its words from the glossary, and with the design before its last section."""
-    page, words, design = ((REPO / "Documentation" / name).read_text()
-                           for name in ("target/dm-align.rst", "glossary.rst", "target/design.rst"))
+    page, words, design = (rewrite(name, (REPO / name).read_text()) for name in (
+        "Documentation/target/dm-align.rst", "Documentation/glossary.rst", "Documentation/target/design.rst"))
     entries = re.search(r"^The target\n=+\n\n(.*?)(?=^\S)", words, re.M | re.S)[1]
     without_licence = design.partition("\n\n")[2]
     return rewrite("the manual", page, {"the manual": (
@@ -432,7 +432,7 @@ def files(symbols, layer=layers.LAYERS[-1]):
     made[f"{DRIVER}/tests/Makefile"] = TESTS_MAKEFILE.format(objects=_kunit_names(_suites_objects(suites(layer))))
     made[f"{DRIVER}/tests/Kconfig"] = _kunit_names((REPO / "kunit/Kconfig").read_text())
     made[f"{DRIVER}/.kunitconfig"] = (REPO / "kunit/.kunitconfig").read_text()
-    manual = rewrite("Documentation/target/dm-align.rst", _manual())
+    manual = _manual()
     made[MANUAL] = with_comments(of_layer(re.sub(r"^\.\. session.*\n", "", manual, flags=re.M), layer), made)
     made[ABI] = _abi(made)
     return made
