@@ -262,4 +262,4 @@ dist:  ## the source tarball of a release and its checksum, the same bytes each 
 clean:  ## everything that was built here; the cache stays
 	rm -rf out kmod/dm-align.ko .pytest_cache
 
-.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo dist fleet-dashboard fuzz help install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak study test test-tools traces uninstall upstream
+.PHONY: all bench bench-check bench-drive bench-fleet bench-prometheus check check-all clean conform conform-cuts coverage dashboard deb debug-stress demo dist fleet-dashboard fuzz help htmldocs install irqs-off kunit kunit-qemu lint matrix memory-model modules programs proof rpm setup sim sim-exhaustive sim-mutants soak study test test-tools traces uninstall upstream
