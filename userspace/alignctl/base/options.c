@@ -208,7 +208,7 @@ static int check_needs(const struct verb *verb, const struct option_row *row,
 
 	if (!row->needs)
 		return 0;
-	while (strcmp(needed->name, row->needs))
+	while (needed->name && strcmp(needed->name, row->needs))
 		needed++;
 	if (given[needed - verb->options])
 		return 0;

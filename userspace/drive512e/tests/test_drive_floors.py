@@ -10,7 +10,7 @@ from lab.paths import OUT, REPO
 
 TOP = REPO / "userspace/drive512e"
 OBJECTS = OUT / "build/drive512e"
-MAP = (REPO / "Documentation/source-map.rst").read_text()
+MAP = (REPO / "Documentation/develop/source-map.rst").read_text()
 # What nbdkit has for the plugin, and clients of the drive, which lie above it.
 HOST = {"lines", "clock", "nbd", "server"}
 # The interface of the files that a disk is made of, and that of nbdkit in tests.
