@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Run programs of the system, such as modprobe, and read what they print. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read the ledger of an align device from its sysfs files, and work out what it
+ * says.
+ */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Percentiles of a ledger's histograms, and the bars that stats --histograms
+ * prints.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The table and the document of stats --compare: two states of each device, and
+ * the change.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read ledgers back from a document that stats --json printed. */
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>

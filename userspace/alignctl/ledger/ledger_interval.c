@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The row of a device for each interval of stats --interval, as text and as
+ * JSON.
+ */
 #include <time.h>
 
 #include "base/latency.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Write ledgers as metrics for Prometheus, with the names of
+ * kmod/ledger_table.h.
+ */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Print ledgers as stats does: tables of counters, times and targets, or one
+ * document.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find the align devices that stats is asked about, and read them again for an
+ * interval.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

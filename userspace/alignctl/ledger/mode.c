@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Names and settings of the target's modes, and what each means for data that
+ * is held.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse the status line and the table line of a target of type align. */
 #include <string.h>
 
 #include "base/decimal.h"

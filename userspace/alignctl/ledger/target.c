@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read one target of an align device from sysfs: its place, its blocks and its
+ * mode.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>

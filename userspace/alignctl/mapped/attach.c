@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Make an align device: take the settings, refuse what the target would, create
+ * it, warn.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Find align devices by device-mapper or by sysfs, and send them messages. */
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>

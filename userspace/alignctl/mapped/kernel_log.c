@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read from the kernel's log why device-mapper refused a table or a message. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Open an align device in use for an experiment with its modes, and lock it
+ * against others.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

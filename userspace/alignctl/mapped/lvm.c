@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find a physical volume of LVM below an align device, and let LVM use the
+ * upper one.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Tables of device-mapper as lines of text, and turning linear into align and
+ * back.
+ */
 #include <stdlib.h>
 #include <string.h>
 

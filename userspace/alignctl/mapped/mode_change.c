@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Change the mode of an align device in use, after checks that the kernel
+ * cannot make.
+ */
 #include <inttypes.h>
 
 #include "base/cleanup.h"

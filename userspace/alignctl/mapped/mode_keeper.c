@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * The process that sets modes for an experiment, and puts the first one back at
+ * its end.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

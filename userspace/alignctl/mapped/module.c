@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Load the kernel module dm-align, and say why the kernel does not take it. */
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>

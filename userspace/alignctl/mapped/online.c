@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Exchange the table of a device under its users, and go back if that fails. */
 #include <errno.h>
 #include <inttypes.h>
 #include <libdevmapper.h>

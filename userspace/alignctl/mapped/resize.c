@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Give an align device the size that the device below it has now. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

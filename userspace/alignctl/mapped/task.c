@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Run tasks of libdevmapper, and keep their errors for our own messages. */
 #include <errno.h>
 #include <libdevmapper.h>
 #include <stdarg.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Open a block device or a file, and find its size, blocks and alignment
+ * offset.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Names of device-mapper as the kernel has them, where libdevmapper writes
+ * \xNN.
+ */
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Find who uses a device and what data it has, before alignctl writes to it. */
 #include <blkid.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Ask an NVMe drive for log pages and Identify data by admin commands. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/nvme_ioctl.h>

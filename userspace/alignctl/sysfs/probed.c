@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read and check what probe has kept of a disk's physical block and rotation.
+ */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

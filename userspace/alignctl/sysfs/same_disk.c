@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Find whether two devices lie on one disk, whose power cut both would share.
+ */
 #include <stdlib.h>
 #include <sys/stat.h>
 

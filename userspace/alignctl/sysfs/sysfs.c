@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Read files and links of /sys and /proc, below ALIGNCTL_SYSROOT if it is set.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -170,3 +170,9 @@ def test_an_include_of_a_higher_floor_is_found(included):
     texts = {"base/low.h": '#include <stdio.h>\n#include "geometry.h"\n#include "verbs/verbs.h"\n', "verbs/verbs.h": ""}
     assert includes(texts) == [("base/low.h", "verbs/verbs.h", "verbs/verbs.h")]
     assert faults(declared(), included + includes(texts))
+
+
+@pytest.mark.parametrize("path", [path for path in sources() if path.endswith(".c")])
+def test_a_file_begins_with_what_it_is_about(path):
+    licence, second, *_ = (TOP / path).read_text().splitlines()
+    assert licence.startswith("// SPDX-License-Identifier: ") and second.startswith("/*"), second

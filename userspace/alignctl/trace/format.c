@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * What the readers of all formats share: passes, lines, refusals, names of
+ * files.
+ */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
