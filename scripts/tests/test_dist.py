@@ -96,7 +96,8 @@ def test_the_version_is_told_by_one_file(unpacked, tmp_path):
     assert run(tree / "scripts/version") == "77.8\n"
     assert dist(tree, tmp_path / "dist").endswith("/dm-align-77.8.tar.gz\n")
     commands = run("make", "-n", "-C", tree / "userspace/alignctl", f"OUT={tmp_path}", "install")
-    assert "-DALIGNCTL_VERSION='\"77.8\"'" in commands and commands.count('"dm-align 77.8"') == 2
+    assert "-DALIGNCTL_VERSION='\"77.8\"'" in commands
+    assert commands.count('"dm-align 77.8"') == len(list(tree.glob("Documentation/man/align*")))
     assert '"dm-align 77.8"' in run("make", "-n", "-C", tree / "userspace/drive512e", f"OUT={tmp_path}", "install")
 
 

@@ -142,7 +142,7 @@ def test_everything_says_the_one_version(unpacked):
     assert run(alignctl / "usr/sbin/alignctl", "--version") == f"alignctl {VERSION}\n"
     library = next(plugin.rglob("nbdkit-drive512e-plugin.so"))
     assert f"\nversion={VERSION}\n" in run("nbdkit", library, "--dump-plugin")
-    for page in (alignctl / "usr/share/man/man8/alignctl.8.gz", plugin / "usr/share/man/man1/nbdkit-drive512e-plugin.1.gz"):
+    for page in (*alignctl.glob("usr/share/man/man*/*.gz"), plugin / "usr/share/man/man1/nbdkit-drive512e-plugin.1.gz"):
         assert re.search(rf'^\.TH \S+ \d \S+ "dm-align {VERSION}" ', run("zcat", page), re.M)
     conf = (unpacked["dm-align-dkms"] / f"usr/src/dm-align-{VERSION}/dkms.conf").read_text()
     assert f'PACKAGE_VERSION="{VERSION}"\n' in conf

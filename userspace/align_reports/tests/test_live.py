@@ -220,7 +220,7 @@ def test_the_table_has_a_row_for_each_quantity_and_each_mode_beside_the_first():
 
 
 def section(heading):
-    manual = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+    manual = (REPO / "Documentation/man/alignctl-verify.8").read_text().replace("\\-", "-")
     return re.search(rf"^\.SH {heading}\n(.*?)(?=^\.SH )", manual, re.M | re.S)[1]
 
 

@@ -52,8 +52,14 @@ def few(method):
     return [] if method == "block-size" else ["--count", "9"]
 
 
-def man_page():
-    return (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
+def man_page(name="alignctl.8"):
+    """The text of a man page; the page of a verb is alignctl-VERB.8."""
+    return (REPO / "Documentation/man" / name).read_text().replace("\\-", "-")
+
+
+def man_section(name, heading):
+    """The text of one section of a man page."""
+    return re.search(rf"^\.SH {re.escape(heading)}\n(.*?)(?=^\.SH )", man_page(name), re.M | re.S)[1]
 
 
 def tables(text, heading):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from alignctl_program import ALIGNCTL, alignctl, man_page
+from alignctl_program import ALIGNCTL, alignctl, man_section
 from audited import BRIDGE, MIB, SECTOR, Machine, keep_probed, rates, run
 from lab.bench.check import make
 from lab.pace import patience
@@ -342,7 +342,7 @@ def test_one_table_has_the_texts_of_help_file_and_manual(rich):
     assert "alignctl_check_rated_writes_bytes" in listed
     shown = dict(re.findall(r"^# HELP (\w+) (.*)$", text, re.M))
     assert shown == {name: said for name, said in listed.items() if "rated" not in name} and len(shown) >= 7
-    section = re.search(r"^\.SH METRICS OF CHECK\n(.*?)(?=^\.SH )", man_page(), re.M | re.S)[1]
+    section = man_section("alignctl-check.8", "METRICS OF CHECK")
     # each has an entry, which begins with the text of the table
     entries = dict(re.findall(r"^\.TP\n\.B (\w+)\n(.*)$", section, re.M))
     assert {name: entry.rstrip(".") for name, entry in entries.items()} == listed

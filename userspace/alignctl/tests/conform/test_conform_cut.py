@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from alignctl_program import ALIGNCTL, alignctl, man_page
+from alignctl_program import ALIGNCTL, alignctl, man_section
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = 0, 1, 2, 3, 4
@@ -247,6 +247,6 @@ def test_every_member_of_the_documents_is_documented(file, prepared):
     found = after(file, state, status=FINDINGS)
     assert {"expected", "sent_us"} <= members(found)
     for document, heading in ((sent, "PREPARE"), (found, "AFTER")):
-        section = man_page().split(f".SH JSON OF CONFORM --{heading}")[1].split("\n.SH ")[0]
+        section = man_section("alignctl-conform.8", f"JSON OF CONFORM --{heading}")
         for member in members(document) - set(sent["sent"]):
-            assert re.search(rf"(?<![\w-]){re.escape(member)}(?![\w-])", section), f"{member} is not in alignctl.8"
+            assert re.search(rf"(?<![\w-]){re.escape(member)}(?![\w-])", section), f"{member} is not in alignctl-conform.8"

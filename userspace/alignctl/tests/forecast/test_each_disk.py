@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from alignctl_program import alignctl, keys, man_page, tables
+from alignctl_program import alignctl, keys, man_section, tables
 
 DISKS = ["sda", "b disk", "50%", "ü"]
 OPTIONS = [[], ["--physical", "16384", "--offset", "1024"], ["--logical", "4096", "--physical", "8192"], ["--shift", "3"],
@@ -305,6 +305,5 @@ def test_the_page_is_of_the_document_and_replaces_no_other_file(tmp_path, trace)
 
 
 def test_every_key_of_the_document_is_in_the_manual(trace):
-    manual = man_page()
-    section = manual[manual.index(".SH JSON OF PLAN --EACH-DISK"):manual.index(".SH JSON OF FLEET")]
+    section = man_section("alignctl-plan.8", "JSON OF PLAN --EACH-DISK")
     assert not [key for key in set(keys(document(trace, "--each-disk"))) if key not in section]

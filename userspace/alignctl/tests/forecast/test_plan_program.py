@@ -184,15 +184,16 @@ def test_workloads_stand_in_the_order_of_the_document(workloads):
 
 
 def test_every_workload_is_in_the_man_page(workloads):
-    page = man_page()
+    page = man_page("alignctl-workloads.8")
     for name, workload in workloads.items():
-        assert re.search(rf"^{re.escape(name)} +{workload['count']} ", page, re.M), f"{name} is not in alignctl.8"
+        assert re.search(rf"^{re.escape(name)} +{workload['count']} ", page, re.M), f"{name} is not in alignctl-workloads.8"
 
 
 def test_every_key_of_the_json_is_documented(workloads):
-    page = re.split(r"[\s,\"()\\]+", man_page())
-    for key in {*keys(plan("w4k_132k")), *keys(list(workloads.values()))}:
-        assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
+    for verb, document in (("plan", plan("w4k_132k")), ("workloads", list(workloads.values()))):
+        page = re.split(r"[\s,\"()\\]+", man_page(f"alignctl-{verb}.8"))
+        for key in keys(document):
+            assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl-{verb}.8"
 
 
 def test_the_shifted_partition_is_three_sectors_off():

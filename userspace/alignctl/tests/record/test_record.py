@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from alignctl_program import man_page
+from alignctl_program import man_section
 from lab.pace import patience
 from lab.paths import OUT, REPO
 
@@ -135,8 +135,8 @@ def test_an_output_on_the_recorded_device_is_warned_of(machine, tmp_path):
 
 def test_every_member_of_the_json_is_documented():
     sources = [(REPO / "userspace/alignctl/record" / name).read_text() for name in ("report.c", "shapes_report.c")]
-    section = man_page().split(".SH JSON OF RECORD")[1].split("\n.SH ")[0]
+    section = man_section("alignctl-record.8", "JSON OF RECORD")
     members = re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"|\.key = "(\w+)"', "".join(sources))
     assert len(members) > 60
     for member in ("".join(pair) for pair in members):
-        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
+        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl-record.8"

@@ -10,9 +10,18 @@ from collections import Counter
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, histogram_counts, interrupted, spoil, tables
+from alignctl_program import (
+    ALIGNCTL,
+    DISK_BYTES,
+    alignctl,
+    at_a_terminal,
+    histogram_counts,
+    interrupted,
+    man_page,
+    spoil,
+    tables,
+)
 from lab.pace import Limit, patience, scaled
-from lab.paths import REPO
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max"]
@@ -183,7 +192,7 @@ def test_a_request_of_more_than_memory_is_made_for_is_refused_with_the_way_out(d
     assert "split the request" in failed.stderr and "'alignctl plan'" in failed.stderr
     assert not any(disk.read_bytes())
     assert alignctl("plan", path).returncode == FINE
-    page = (REPO / "Documentation/man/alignctl.8").read_text()
+    page = man_page("alignctl-replay.8")
     assert str(longest) in page.split(".SS replay TRACE")[1].split("\n.SS ")[0]
 
 
@@ -364,7 +373,7 @@ def test_histogram_files_have_every_time_and_can_be_merged(disk, trace, tmp_path
                      "service-write-zeroes": 2, "response": 14, "lag": 14}
     greatest = max(high for (name, _, high) in merged if name == "response")
     assert max(result["response_us"]["max"] for result in results) * 1000 <= greatest
-    awk = re.search(r"(?<=^awk ').*?(?=' FILE)", (REPO / "Documentation/man/alignctl.8").read_text(), re.M | re.S)
+    awk = re.search(r"(?<=^awk ').*?(?=' FILE)", man_page("alignctl-replay.8"), re.M | re.S)
     summed = subprocess.run(["awk", awk.group(), *files], text=True, capture_output=True, check=True).stdout
     assert {tuple(line.split()[:3]): int(line.split()[3]) for line in summed.splitlines()} == \
         {(name, str(low), str(high)): count for (name, low, high), count in merged.items()}

@@ -120,7 +120,7 @@ def test_a_warm_up_is_written_and_compared_but_in_no_figure(disk, workload, opti
     # A fast disk may write what is measured in some 30 us, and wall_s is told to the microsecond.
     assert result["requests"] / result["iops"] == pytest.approx(result["wall_s"], abs=1e-6)
     assert result["data_check"]["status"] == "ok"
-    page = man_page()
+    page = man_page("alignctl-replay.8")
     assert all(key in page for key in keys(result))
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from alignctl_program import alignctl, man_page
+from alignctl_program import alignctl, man_section
 from lab.paths import REPO
 
 USAGE = 2
@@ -42,15 +42,15 @@ def test_what_makes_no_sense_is_refused_with_its_reason(disk, arguments, words):
 
 def test_every_member_of_the_json_is_documented():
     source = (REPO / "userspace/alignctl/top/report.c").read_text()
-    section = man_page().split(".SH JSON OF TOP")[1].split("\n.SH ")[0]
+    section = man_section("alignctl-top.8", "JSON OF TOP")
     members = re.findall(r'json_add\w*\(object,\s+"(\w+)"|\.key = "(\w+)"', source)
     assert len(members) > 40
     for member in ("".join(pair) for pair in members):
-        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
+        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl-top.8"
 
 
 def test_each_metric_has_the_same_words_in_the_help_and_the_manual():
     told = dict(re.findall(r"^ (alignctl_disk_\w+)\n     (.*)$", alignctl("top", "--help").stdout, re.M))
-    section = man_page().split(".SH METRICS OF TOP")[1].split("\n.SH ")[0].replace("\\-", "-")
+    section = man_section("alignctl-top.8", "METRICS OF TOP")
     written = dict(re.findall(r"^\.B (alignctl_disk_\w+)\n(.*)\.$", section, re.M))
     assert len(told) >= 11 and written == told

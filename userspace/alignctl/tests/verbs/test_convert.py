@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from alignctl_program import alignctl, man_page
-from lab.paths import REPO
+from alignctl_program import alignctl, man_section
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TRACES = Path(__file__).parents[1] / "trace/samples"
@@ -64,9 +63,7 @@ def test_names_of_processes_have_fifteen_characters(tmp_path):
     assert alignctl("convert", first, "--output", second, "--to", "csv").returncode == FINE
     with open(second, newline="") as file:
         assert [row["comm"] for row in csv.DictReader(file)] == 2 * ["0123456789abcde"]
-    page = (REPO / "Documentation/man/alignctl.8").read_text()
-    formats = page.split(".SH TRACE FORMATS")[1].split("\n.SH ")[0]
-    assert re.search(r"\n\.I comm\nhas 15 bytes at most", formats)
+    assert re.search(r"\n\.I comm\nhas 15 bytes at most", man_section("alignctl-trace.5", "DESCRIPTION"))
 
 
 def test_a_source_that_is_no_trace_leaves_no_file(tmp_path):
@@ -105,9 +102,9 @@ def test_the_document_says_what_was_written_and_what_could_not_be_expressed(tmp_
     assert {name: (op["count"], op["bytes"]) for name, op in document["operations"].items() if op["count"]} == \
         {"write": (1, 4096), "flush": (1, 0)}
     assert document["not_expressed"] == {"fua": 1, "preflush": 0, "write_zeroes": 0, "process": 0, "line_end": 0}
-    section = man_page().split(".SH JSON OF CONVERT")[1].split("\n.SH ")[0]
+    section = man_section("alignctl-convert.8", "JSON OF CONVERT")
     for member in (*document, *document["not_expressed"], *document["left_out_by_reason"], *document["disks"][0]):
-        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl.8"
+        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl-convert.8"
 
 
 def test_what_is_left_out_is_counted(tmp_path):

@@ -9,12 +9,11 @@ import subprocess
 import pytest
 
 from align_reports.verify import command as verify
-from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl, few
+from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl, few, man_section
 from lab.pace import patience
-from lab.paths import REPO
 
 FINE, FINDINGS = 0, 1
-# A command of each document, and its heading in the manual; not of verify's modes, record and top, which need a drive.
+# A command of each document, and its heading in the page of the verb; not of verify's modes, record and top, which need a drive.
 DOCUMENTS = {
     "check": (["check", "DISK"], "JSON OF CHECK"),
     "check --remedies": (["check", "--remedies"], "JSON OF CHECK"),
@@ -39,20 +38,19 @@ DOCUMENTS = {
     "replay TRACE --dry-run": (["replay", "TRACE", "--on", "DISK", "--dry-run"], "JSON OF REPLAY"),
     "replay --check": (["replay", "--check", "STATE"], r"JSON OF REPLAY --CHECK"),
     "verify --vs": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--repeat", "2"],
-                    "JSON OF MANY RUNS"),
+                    "JSON OF VERIFY --VS"),
     "verify --vs --dry-run": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--dry-run"],
-                              "JSON OF MANY RUNS"),
-    "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "JSON OF MANY RUNS"),
+                              "JSON OF VERIFY --VS"),
+    "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "JSON OF PROBE"),
     **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run", *few(method), *(AREA if writes else [])],
-                                     "JSON OF MANY RUNS") for method, writes in METHODS.items()},
+                                     "JSON OF PROBE") for method, writes in METHODS.items()},
 }
 ELSEWHERE = {"record", "top"}
 
 
 def format_in_manual(heading):
-    """The number that the section of the manual names first."""
-    manual = (REPO / "Documentation/man/alignctl.8").read_text().replace("\\-", "-")
-    section = re.search(rf"^\.S[SH] {re.escape(heading)}\n(.*?)(?=^\.S[SH] )", manual, re.M | re.S)[1]
+    """The number that the section of the verb's page names first."""
+    section = man_section(f"alignctl-{heading.split()[2].lower()}.8", heading)
     return int(re.search(r"\.B format\n(?:\(|is )(\d+)", section)[1])
 
 

@@ -12,7 +12,7 @@ from html import escape
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, WORKLOADS_TOO, alignctl, keys, man_page, tables
+from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, WORKLOADS_TOO, alignctl, keys, man_page, man_section, tables
 from lab.pace import patience
 from lab.plugins.extent import only_all
 
@@ -373,7 +373,7 @@ def test_methods_are_listed_in_help_workloads_and_man_page():
     assert {name: method["writes"] for name, method in listed.items()} == METHODS
     assert {name for name, method in listed.items() if method["samples"]} == {*WORKLOADS_TOO, "fullstroke", "tracktotrack"}
     assert "depth 13, 61964 IOPS" in listed["cncread"]["published"]
-    page = man_page()
+    page = man_page("alignctl-probe.8")
     shown, told = alignctl("probe", "--help").stdout, alignctl("workloads").stdout
     rows = {row["NAME"]: row for row in tables(shown, "NAME")}
     also = {row["NAME"]: row for row in tables(told, "NAME")}
@@ -384,11 +384,10 @@ def test_methods_are_listed_in_help_workloads_and_man_page():
 
 def assert_documented(document):
     """Fail unless each key of a JSON document is in the man page."""
-    page = man_page()
-    part = page[page.index(".SH JSON OF MANY RUNS"):page.index(".SH JSON OF WORKLOADS")]
+    part = man_section("alignctl-probe.8", "JSON OF PROBE")
     assert document["device_facts"]["logical_block_size"]
     for key in set(keys({**document, "device_facts": None})):
-        assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl.8"
+        assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl-probe.8"
 
 
 @pytest.mark.parametrize("method", READING)

@@ -98,7 +98,8 @@ def test_the_usage_line_has_options_where_they_are_taken(verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_in_the_man_page(verb):
     for option in options_of(verb):
-        assert option in man_page(), f"{option} is not in alignctl.8"
+        name = "alignctl.8" if option in ("--help", "--version") else f"alignctl-{verb}.8"
+        assert option in man_page(name), f"{option} is not in {name}"
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["list", "--version"]])
@@ -332,10 +333,10 @@ def test_areas_are_as_many_as_asked_for(disk):
 
 
 def test_every_key_of_the_json_is_documented(disk):
-    page = re.split(r"[\s,\"()\\]+", man_page())
+    page = re.split(r"[\s,\"()\\]+", man_page("alignctl-replay.8"))
     result = json.loads(alignctl("replay", "areasync-512", "--on", disk, "--count", 2, "--json").stdout)
     for key in keys(result):
-        assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl.8"
+        assert key in page or any(word.rstrip(";.:,") == key for word in page), f"{key} is not in alignctl-replay.8"
 
 
 def test_replay_for_people_says_the_same(disk):

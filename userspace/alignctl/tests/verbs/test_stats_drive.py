@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from alignctl_program import BINS, alignctl, man_page, tables
+from alignctl_program import BINS, alignctl, man_section, tables
 from audited import Machine
 from watched import Watched, put
 
@@ -266,7 +266,7 @@ def test_people_have_the_witness_below_the_interval(drives):
 
 
 def test_every_key_and_reason_is_in_the_manual(stack):
-    section = re.search(r"^\.SH JSON OF STATS\n(.*?)^\.SH ", man_page(), re.M | re.S)[1]
+    section = man_section("alignctl-stats.8", "JSON OF STATS")
     words = set(re.findall(r"[\w-]+", section))
     found = stack.document("align-sda", "md0")
     assert {*says("", 0, 0), *found, *found["others"][0], "drives", "no-drive", *(case[4] for case in SILENCES),
