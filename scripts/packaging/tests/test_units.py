@@ -49,14 +49,14 @@ def lines(units, name):
 
 def test_the_service_of_check_is_locked_up_as_that_of_stats_but_for_reading_disks(units):
     stats, check = (lines(units, name) for name in SERVICES[:2])
-    own = re.compile(r"(Description|ExecStart|TimeoutStartSec|IOSchedulingClass)=")
+    own = re.compile(r"(Description|Documentation|ExecStart|TimeoutStartSec|IOSchedulingClass)=")
     assert {line for line in stats - check if not own.match(line)} == {"PrivateDevices=yes"}
     assert {line for line in check - stats if not own.match(line)} == {"DeviceAllow=block-* r"}
 
 
 def test_the_service_of_top_is_locked_up_as_that_of_stats_but_for_loading_programs(units):
     stats, top = (lines(units, name) for name in ("align-metrics", "align-disk-metrics"))
-    own = re.compile(r"(Description|Exec\w+|Type|TimeoutStartSec|Restart\w*|WantedBy|ConditionPathExists)=")
+    own = re.compile(r"(Description|Documentation|Exec\w+|Type|TimeoutStartSec|Restart\w*|WantedBy|ConditionPathExists)=")
     assert {line for line in stats - top if not own.match(line)} == {"CapabilityBoundingSet="}
     assert {line for line in top - stats if not own.match(line)} == {
         "CapabilityBoundingSet=CAP_BPF CAP_PERFMON", "SystemCallFilter=bpf perf_event_open"}

@@ -41,7 +41,7 @@ struct metric {
 	bool sum;
 };
 
-/* alignctl(8) has the same texts. */
+/* alignctl-check(8) has the same texts. */
 static const struct metric metrics[METRIC_NR] = {
 	[METRIC_BUILD] = { "build_info", NULL,
 		"1, with the version of alignctl", false },

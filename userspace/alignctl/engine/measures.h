@@ -171,7 +171,7 @@ struct histogram *measures_service(const struct measures *m);
 
 /*
  * Write a histogram file: comments with "#", then lines "NAME LOW HIGH COUNT";
- * see alignctl(8). Return: enum alignctl_exit; errors have been reported.
+ * see alignctl-replay(8). Return: enum alignctl_exit; errors have been reported.
  */
 int measures_write(const struct measures *m, const char *path);
 

@@ -50,7 +50,7 @@ const char *attach_setting(enum attach_setting setting, const char *argument,
 	case ATTACH_MODE:
 		options->mode = mode_find(argument);
 		if (!options->mode)
-			refusal = "must be a mode, see alignctl(8)";
+			refusal = "must be a mode, see alignctl-attach(8)";
 		break;
 	case ATTACH_PHYSICAL:
 		options->physical_auto = !strcmp(argument, "auto");

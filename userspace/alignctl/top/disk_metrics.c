@@ -29,7 +29,7 @@ struct metric {
 	const char *help;
 };
 
-/* alignctl(8) has the same texts. */
+/* alignctl-top(8) has the same texts. */
 static const struct metric metrics[METRIC_NR] = {
 	[METRIC_BUILD] = { "build_info", "gauge",
 		"1, with the version of alignctl" },

@@ -205,7 +205,10 @@ char *unit_claims_text(const struct unit *unit);
 const char *unit_source_name(enum unit_source source);
 const char *unit_confidence_name(enum unit_confidence confidence);
 
-/* Return a unit as an object of JSON, as alignctl(8) has it; the caller puts it. */
+/*
+ * Return a unit as an object of JSON, as alignctl-check(8) has it; the caller
+ * puts it.
+ */
 struct json_object *unit_json(const struct unit *unit);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * "alignctl help [VERB] [--json]": the help of alignctl or of a verb, or what
- * all verbs take, as a document (see alignctl(8)).
+ * all verbs take, as a document (see alignctl-help(8)).
  */
 #ifndef ALIGNCTL_HELP_H
 #define ALIGNCTL_HELP_H
