@@ -255,15 +255,16 @@ static int check_together(const struct verb *verb, const bool *given)
 
 static void print_usage(const struct verb *verb)
 {
-	/* what follows -- are no options */
-	const char *behind = strstr(verb->operands, " [-- ");
-	int before = (int)(behind ? (size_t)(behind - verb->operands) :
-				    strlen(verb->operands));
+	const char *const *form;
 	const struct option_row *row;
 
-	printf("\nUsage:\n alignctl %s%s%.*s [options]%s\n\n%s.\n\nOptions:\n",
-	       verb->name, before ? " " : "", before, verb->operands,
-	       behind ? behind : "", verb->summary);
+	puts("\nUsage:");
+	for (form = verb->forms; form && *form; form++)
+		printf(" alignctl %s %s\n", verb->name, *form);
+	if (!verb->forms)
+		printf(" alignctl %s%s%s [options]\n", verb->name,
+		       *verb->operands ? " " : "", verb->operands);
+	printf("\n%s.\n\nOptions:\n", verb->summary);
 	for (row = verb->options; row->name; row++) {
 		int used;
 
@@ -281,7 +282,7 @@ static void print_usage(const struct verb *verb)
 	printf("%-*s%s\n", HELP_COLUMN, " -V, --version", "print the version");
 	if (verb->more_help)
 		verb->more_help();
-	puts("\nFor more details see alignctl(8).");
+	printf("\nFor more details see alignctl-%s(8).\n", verb->name);
 }
 
 static void try_help(const struct verb *verb)

@@ -57,6 +57,8 @@ struct option_row {
  * @options: the verb's options except --help and --version
  * @more_help: print the end of --help, below the options; may be NULL
  * @run: run the verb; Return: enum alignctl_exit
+ * @forms: what may follow the word, a string for each way to use the verb, and
+ *	NULL; NULL: @operands and @options say it
  */
 struct verb {
 	const char *name;
@@ -67,6 +69,7 @@ struct verb {
 	const struct option_row *options;
 	void (*more_help)(void);
 	int (*run)(const struct verb *verb, int argc, char **argv);
+	const char *const *forms;
 };
 
 #define OPTIONS_CONTINUE	(-1)

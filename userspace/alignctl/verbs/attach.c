@@ -229,8 +229,15 @@ static int run(const struct verb *verb, int argc, char **argv)
 			      attach_lines(&arguments);
 }
 
+static const char *const forms[] = {
+	"DEV [options]",
+	"--all",
+	"--tab LINE [--timeout SECONDS]",
+	NULL,
+};
+
 const struct verb verb_attach = {
 	"attach", "[DEV]", 0, 1,
 	"Create an align device on top of a block device",
-	rows, NULL, run,
+	rows, NULL, run, forms,
 };

@@ -461,8 +461,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"[DEV...] [options]",
+	"[DEV...] --layout [--json]",
+	"[DEV...] --format prometheus [--output FILE] [--serial]",
+	"--remedies [--json]",
+	NULL,
+};
+
 const struct verb verb_check = {
 	"check", "[DEV...]", 0, 64,
 	"Audit devices from the disk up: what is misaligned, and how to fix it",
-	rows, list_metrics, run,
+	rows, list_metrics, run, forms,
 };

@@ -389,8 +389,15 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"DEV [options]",
+	"DEV --prepare STATE [options]",
+	"DEV --after STATE [--save FILE] [--force DEV] [--json]",
+	NULL,
+};
+
 const struct verb verb_conform = {
 	"conform", "DEV", 1, 1,
 	"Examine whether a block device keeps its word; writes to it",
-	rows, list_parts, run,
+	rows, list_parts, run, forms,
 };

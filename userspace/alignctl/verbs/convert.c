@@ -169,8 +169,13 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"IN... --output FILE [options]",
+	NULL,
+};
+
 const struct verb verb_convert = {
 	"convert", "IN...", 1, INT_MAX,
 	"Convert a trace to another format",
-	rows, more_help, run,
+	rows, more_help, run, forms,
 };

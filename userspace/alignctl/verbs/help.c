@@ -25,7 +25,8 @@ void help_print(const struct verb *const *verbs, size_t nr)
 	puts("\nOptions:\n -h, --help     print this help; after a verb, its options\n"
 	     " -V, --version  print the version\n\n"
 	     "Exit status: 0 success, 1 findings, 2 usage, 3 I/O error, "
-	     "4 busy or unsafe.\n\nFor more details see alignctl(8).");
+	     "4 busy or unsafe.\n\nFor more details see alignctl(8), "
+	     "and of a verb alignctl-VERB(8).");
 }
 
 const struct verb *help_find(const struct verb *const *verbs, size_t nr,
@@ -74,16 +75,22 @@ static struct json_object *option_json(const struct option_row *row)
 	json_add(object, "only_with", row->only_with ?
 				      names_json(row->only_with) : NULL);
 	json_add_text(object, "needs", row->needs);
+	json_add_text(object, "because", row->because);
 	return object;
 }
 
 static struct json_object *verb_json(const struct verb *verb)
 {
 	struct json_object *object = json_new(), *options = json_new_array();
+	struct json_object *forms = json_new_array();
+	const char *const *form;
 	const struct option_row *row;
 
 	json_add_text(object, "verb", verb->name);
 	json_add_text(object, "operands", verb->operands);
+	for (form = verb->forms; form && *form; form++)
+		json_append(forms, json_from_text(*form));
+	json_add(object, "forms", forms);
 	json_add_text(object, "summary", verb->summary);
 	for (row = verb->options; row->name; row++)
 		if (row->help)

@@ -275,5 +275,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_list = {
 	"list", "", 0, 0,
 	"Show every align device, what it lies on, and how it is set",
-	rows, NULL, run,
+	rows, NULL, run, NULL,
 };

@@ -392,8 +392,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"SOURCE [options]",
+	"TRACE --each-disk [options]",
+	"TRACE --partial FILE [options]",
+	"--merge PARTIAL... [options]",
+	NULL,
+};
+
 const struct verb verb_plan = {
 	"plan", "SOURCE...", 1, INT_MAX,
 	"Predict what a workload or a trace costs, without any I/O",
-	rows, NULL, run,
+	rows, NULL, run, forms,
 };

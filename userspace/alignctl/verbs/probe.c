@@ -244,8 +244,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"METHOD DEV [options]",
+	"METHOD --samples FILE [--html FILE] [--json]",
+	NULL,
+};
+
 const struct verb verb_probe = {
 	"probe", "METHOD [DEV]", 1, 2,
 	"Measure what a device can do, in a series of runs",
-	rows, list_methods, run,
+	rows, list_methods, run, forms,
 };

@@ -308,8 +308,13 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return record_device(&arguments, argv[first]);
 }
 
+static const char *const forms[] = {
+	"DEV --output FILE [options] [-- COMMAND...]",
+	NULL,
+};
+
 const struct verb verb_record = {
 	"record", "DEV [-- COMMAND...]", 0, 1,
 	"Record the requests that reach a block device, as a trace",
-	rows, more_help, run,
+	rows, more_help, run, forms,
 };

@@ -526,8 +526,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"SOURCE --on DEV [options]",
+	"--check STATE [--on DEV] [--json]",
+	NULL,
+};
+
 const struct verb verb_replay = {
 	"replay", "SOURCE", 0, 1,
 	"Run a workload or a trace on a device, measure and check it",
-	rows, list_workloads, run,
+	rows, list_workloads, run, forms,
 };

@@ -331,8 +331,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const char *const forms[] = {
+	"[NAME...] [--interval N [COUNT]] [--histograms] [--json]",
+	"[DEV...] --drive [--interval N [COUNT]] [--json]",
+	"[NAME...] --format prometheus [--output FILE]",
+	"[NAME...] --compare FILE [--after FILE] [--json]",
+	NULL,
+};
+
 const struct verb verb_stats = {
 	"stats", "[NAME...]", 0, 64,
 	"Show the ledger of align devices: read-modify-writes and their fate",
-	rows, list_counters, run,
+	rows, list_counters, run, forms,
 };

@@ -347,8 +347,14 @@ static void list_metrics(void)
 	disk_metrics_list();
 }
 
+static const char *const forms[] = {
+	"DEV [--interval N [COUNT]] [--once] [--drive] [--rows N] [--json]",
+	"--format prometheus [--output FILE] [--cgroups] [options]",
+	NULL,
+};
+
 const struct verb verb_top = {
 	"top", "[DEV]", 0, 2,
 	"Show live which processes, cgroups and files write misaligned",
-	rows, list_metrics, run,
+	rows, list_metrics, run, forms,
 };

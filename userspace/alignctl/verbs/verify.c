@@ -339,8 +339,15 @@ static void more_help(void)
 	     "written to it.");
 }
 
+static const char *const forms[] = {
+	"WORKLOAD... --on DEV [options]",
+	"SOURCE --on DEV --vs DEV [options]",
+	"NAME --live [options]",
+	NULL,
+};
+
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
 	"Compare modes by running workloads, or compare two devices",
-	rows, more_help, run,
+	rows, more_help, run, forms,
 };

@@ -286,5 +286,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_workloads = {
 	"workloads", "", 0, 0,
 	"Show the built-in workloads, their origin, and what each must cost",
-	rows, NULL, run,
+	rows, NULL, run, NULL,
 };

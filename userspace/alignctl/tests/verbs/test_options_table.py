@@ -2,6 +2,7 @@
 """What the table of a verb's options says, the verb does: for each row of each table, as alignctl help --json has them."""
 
 import json
+import re
 
 import pytest
 
@@ -45,6 +46,16 @@ def test_a_row_names_options_of_its_verb(verb, option):
     row = TABLES[verb][option]
     named = {*row["excludes"], *(row["only_with"] or ()), *([row["needs"]] if row["needs"] else ())}
     assert named <= {*TABLES[verb]} - {option}
+
+
+@pytest.mark.parametrize("verb", TABLES)
+def test_a_form_names_options_of_its_verb_with_their_arguments(verb):
+    forms = next(found["forms"] for found in DOCUMENT["verbs"] if found["verb"] == verb)
+    known = {f"--{option}": row["values"][0] if len(row["values"]) == 1 else row["argument"] or ""
+             for option, row in TABLES[verb].items()}
+    for form in forms:
+        for option, behind in re.findall(r"(--[a-z-]+)([^-]*)", form.partition(" [-- ")[0]):
+            assert option in known and (behind.lstrip() + " ").startswith(known[option]), (form, option)
 
 
 EXCLUDED = [(verb, option, other) for verb, option in ROWS for other in TABLES[verb][option]["excludes"]]

@@ -84,15 +84,16 @@ def test_help_of_a_verb_has_the_same_shape(verb):
     shown = alignctl(verb, "--help")
     assert shown.returncode == FINE and not shown.stderr
     assert shown.stdout.startswith(f"\nUsage:\n alignctl {verb}")
-    assert shown.stdout.endswith("For more details see alignctl(8).\n")
+    assert shown.stdout.endswith(f"For more details see alignctl-{verb}(8).\n")
     assert max(map(len, shown.stdout.split("Counters")[0].splitlines())) <= 80
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_usage_line_has_options_where_they_are_taken(verb):
     """What follows "--" is a command's, and an option there would not be the verb's."""
-    line = alignctl(verb, "--help").stdout.splitlines()[2]
-    assert "[options]" in line.split(" [-- ")[0] and line.count("[options]") == 1
+    usage = alignctl(verb, "--help").stdout.split("\n\n")[0].splitlines()[2:]
+    for own, _, of_command in (line.partition(" [-- ") for line in usage):
+        assert re.search(r"--[a-z]|\[options\]", own) and "--" not in of_command and "[options]" not in of_command
 
 
 @pytest.mark.parametrize("verb", VERBS)
