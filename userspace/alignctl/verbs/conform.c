@@ -103,7 +103,7 @@ static const struct option_row rows[] = {
 	[ROW_AFTER] = OPTION("after", "STATE",
 			     "judge what the cut has left, by that file",
 			     .only_with = "save force json",
-			     .because = "which takes it from STATE"),
+			     .because = "which takes the rest from STATE"),
 	[ROW_HTML] = OPTION("html", "FILE",
 			    "write the report as a page with pictures, too",
 			    .excludes = "prepare",

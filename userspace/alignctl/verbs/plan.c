@@ -55,7 +55,7 @@ static const struct option_row rows[] = {
 	[ROW_MERGE] = OPTION("merge", NULL,
 			     "put the partial plans SOURCE... together",
 			     .only_with = "each-disk partial memory html json",
-			     .because = "whose parts have it"),
+			     .because = "whose parts have their own"),
 	[ROW_MEMORY] = OPTION("memory", "N",
 			      "several disks: at most N bytes of memory (1G)"),
 	[ROW_JOBS] = OPTION("jobs", "N",
