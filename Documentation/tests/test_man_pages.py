@@ -102,6 +102,6 @@ def test_pages_and_sections_that_a_page_names_are_there(path):
     own = {name: section for name, section in re.findall(r"^\.BR (align[\w-]+|nbdkit-drive512e-plugin) \((\d)\)", text, re.M)}
     assert own and all((path.parent / f"{name}.{section}") in PAGES for name, section in own.items())
     titles = set(re.findall(r"^\.S[HS] (.*)$", text, re.M))
-    named = re.findall(r'^\.BR? "?((?:JSON OF|METRICS|TABLES|HISTOGRAM FILES|LAYOUTS|WORKLOADS|EXIT STATUS)[A-Z -]*?)"?(?: \S+)?$',
-                       text, re.M)
+    heading = r'"?((?:JSON OF|METRICS|TABLES|HISTOGRAM FILES|LAYOUTS|WORKLOADS|EXIT STATUS)[A-Z -]*?)"?'
+    named = re.findall(rf"^\.BR? {heading}(?: \S+)?$", text, re.M)
     assert set(named) <= titles, set(named) - titles

@@ -142,7 +142,8 @@ def test_every_heading_is_explained_in_the_man_page():
     for file, places in explained.items():
         for name, title in places:
             for heading in {heading for _, heading in columns(file) if heading}:
-                assert re.search(rf"(?<![\w-]){heading}(?![\w-])", man_section(name, title)), f"{heading} is not in {title} of {name}"
+                section = man_section(name, title)
+                assert re.search(rf"(?<![\w-]){heading}(?![\w-])", section), f"{heading} is not in {title} of {name}"
 
 
 def test_no_figure_has_seven_digits(ledger):
