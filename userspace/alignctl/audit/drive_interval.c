@@ -57,6 +57,7 @@ enum interval_column {
 	INTERVAL_EXPLANATION,
 };
 
+/* What both have is described by drive_report_members[]. */
 static const struct table_column interval_columns[] = {
 	[INTERVAL_DRIVE] = { .key = "drive", .heading = "DRIVE" },
 	[INTERVAL_KIND] = { .key = "kind", .heading = "KIND" },
@@ -64,11 +65,15 @@ static const struct table_column interval_columns[] = {
 				 .heading = "UNALIGNED",
 				 .flags = TABLE_RIGHT },
 	[INTERVAL_INSIDE] = { .key = "inside_writes", .heading = "LEDGER",
-			      .flags = TABLE_RIGHT },
+			      .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT,
+			"With --interval: the writes of the ledger that begin inside a block") },
 	[INTERVAL_MEDIA] = { .key = "media_bytes_written",
 			     .heading = "MEDIA-WRITTEN", .flags = TABLE_RIGHT,
 			     .unit = FIGURE_BYTES },
-	[INTERVAL_CONFIRMED] = { .key = "confirmed", .heading = "CONFIRMED" },
+	[INTERVAL_CONFIRMED] = { .key = "confirmed", .heading = "CONFIRMED",
+		COLUMN_MEMBER(JSON_BOOL | JSON_NULL | JSON_ABSENT,
+			"With --interval: whether unaligned_io is the same but for 1 %; null if that cannot be told") },
 	[INTERVAL_REASON] = { .key = "reason" },
 	[INTERVAL_EXPLANATION] = { .key = "explanation", .heading = "REASON",
 				   .flags = TABLE_WRAP },
@@ -162,6 +167,11 @@ static struct table_value interval_value(const void *row, size_t column)
 
 static const struct table_type interval_table =
 	TABLE_TYPE(interval_columns, interval_value);
+
+const struct schema_row drive_interval_members[] = {
+	MEMBERS_OF_TABLE(&interval_table),
+	{ 0 },
+};
 
 static void ignore_drive(const struct drive *drive, void *context)
 {

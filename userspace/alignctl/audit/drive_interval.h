@@ -9,6 +9,7 @@
 #include "audit/drive.h"
 #include "base/json.h"
 #include "base/maybe.h"
+#include "base/schema.h"
 #include "ledger/ledger_select.h"
 
 /*
@@ -33,5 +34,8 @@ void drive_interval_text(struct drives *before, struct drives *now,
 struct json_object *drive_interval_json(struct drives *before,
 					struct drives *now,
 					const struct ledger_device *device);
+
+/* The members of each in drive_interval_json() that drive_report_members[] lacks. */
+extern const struct schema_row drive_interval_members[];
 
 #endif

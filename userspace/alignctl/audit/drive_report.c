@@ -11,18 +11,33 @@ enum drive_column {
 };
 
 static const struct table_column drive_columns[] = {
-	[DRIVE_NAME] = { .key = "drive", .heading = "DRIVE" },
-	[DRIVE_KIND] = { .key = "kind", .heading = "KIND" },
+	[DRIVE_NAME] = { .key = "drive", .heading = "DRIVE",
+		COLUMN_MEMBER(JSON_TEXT,
+			"The kernel's name; null where nothing was found below") },
+	[DRIVE_KIND] = { .key = "kind", .heading = "KIND",
+		COLUMN_MEMBER(JSON_TEXT, "How it is attached: NVMe, ATA and so on") },
 	[DRIVE_UNALIGNED] = { .key = "unaligned_io", .heading = "UNALIGNED",
-			      .flags = TABLE_RIGHT },
+			      .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Misaligned writes that the drive has counted since it was switched on; with --interval, in the interval; null where the drive does not say") },
 	[DRIVE_MEDIA] = { .key = "media_bytes_written",
 			  .heading = "MEDIA-WRITTEN", .flags = TABLE_RIGHT,
-			  .unit = FIGURE_BYTES },
+			  .unit = FIGURE_BYTES,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Bytes written to its media, likewise; null also where it exceeds 64 bits") },
 	[DRIVE_VERSION] = { .key = "log_page_version", .heading = "PAGE",
-			    .flags = TABLE_RIGHT },
-	[DRIVE_REASON] = { .key = "reason" },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL | JSON_ABSENT,
+			"Without --interval: version of the log page; null where the drive does not say") },
+	[DRIVE_REASON] = { .key = "reason",
+		COLUMN_MEMBER(JSON_TEXT | JSON_NULL,
+			"null where the drive says its counts; else no-drive (nothing was found below that is a drive), not-nvme, not-supported, not-permitted (to anybody but root), failed (the command, or opening the device), empty-page, other-page (its GUID is missing) or unknown-version. With --interval, why confirmed is null: also not-asked-before, restarted (the drive was switched on meanwhile), several-drives, mode (another one than report), nothing-counted or short: they differ, in less than ten minutes",
+			SCHEMA_WORDS("no-drive", "not-nvme", "not-supported", "not-permitted", "failed",
+				     "empty-page", "other-page", "unknown-version", "not-asked-before",
+				     "restarted", "several-drives", "mode", "nothing-counted", "short")) },
 	[DRIVE_EXPLANATION] = { .key = "explanation", .heading = "REASON",
-				.flags = TABLE_WRAP },
+				.flags = TABLE_WRAP,
+		COLUMN_MEMBER(JSON_TEXT | JSON_NULL, "The reason as a sentence") },
 };
 
 static struct table_value drive_value(const void *row, size_t column)
@@ -53,6 +68,11 @@ static struct table_value drive_value(const void *row, size_t column)
 
 static const struct table_type drive_table =
 	TABLE_TYPE(drive_columns, drive_value);
+
+const struct schema_row drive_report_members[] = {
+	MEMBERS_OF_TABLE(&drive_table),
+	{ 0 },
+};
 
 /* Rows, and how many there are. */
 struct drive_rows {

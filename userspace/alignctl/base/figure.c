@@ -24,6 +24,18 @@ struct scale {
 	double step;
 };
 
+const char *figure_unit_name(enum figure_unit unit)
+{
+	static const char *const names[] = {
+		[FIGURE_BYTES] = "bytes", [FIGURE_LENGTH] = "bytes",
+		[FIGURE_SECTORS] = "sectors of 512 bytes", [FIGURE_NS] = "ns",
+		[FIGURE_US] = "us", [FIGURE_MS] = "ms", [FIGURE_S] = "s",
+		[FIGURE_PER_CENT] = "per cent",
+	};
+
+	return names[unit];
+}
+
 static const struct scale counts[] = {
 	{ "", 1 }, { " M", 1e6 }, { " G", 1e3 }, { " T", 1e3 }, { " P", 1e3 },
 	{ " E", 1e3 }, { 0 },

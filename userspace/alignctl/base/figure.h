@@ -33,6 +33,9 @@ struct figure {
  */
 struct figure figure(enum figure_unit unit, double value);
 
+/* Return the name of a unit in words, or NULL for a number of things. */
+const char *figure_unit_name(enum figure_unit unit);
+
 /* The text of a number of things, as an argument of printf(). */
 #define FIGURE_OF(n)	(figure(FIGURE_COUNT, (double)(n)).text)
 

@@ -299,6 +299,7 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	CLEANUP_FREE struct option *table = NULL;
 	CLEANUP_FREE bool *given = NULL;
 	char *verb_word = argv[0];
+	bool schema = false;
 	size_t rows = 0, i;
 	int key, row, operands, result = OPTIONS_CONTINUE;
 
@@ -321,9 +322,11 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 		switch (key) {
 		case 0:
 			given[row] = true;
-			if (check_unit(&verb->options[row], optarg) ||
-			    check_values(&verb->options[row], optarg) ||
-			    take(row, optarg, context))
+			if (!strcmp(table[row].name, "json-schema"))
+				schema = true;
+			else if (check_unit(&verb->options[row], optarg) ||
+				 check_values(&verb->options[row], optarg) ||
+				 take(row, optarg, context))
 				result = ALIGNCTL_USAGE;
 			break;
 		case 'h':
@@ -345,6 +348,10 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 
 	if (check_together(verb, given))
 		return ALIGNCTL_USAGE;
+	if (schema) {
+		schema_print(verb->documents);
+		return ALIGNCTL_FINE;
+	}
 	*first_operand = optind;
 	operands = argc - optind;
 	if (operands < verb->min_operands || operands > verb->max_operands) {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/schema.h"
+
 /**
  * struct option_row - one long option of a verb
  * @name: the option's name without the dashes; NULL ends the table
@@ -43,6 +45,10 @@ struct option_row {
 #define OPTION(name_, argument_, help_, ...) \
 	{ .name = (name_), .argument = (argument_), .help = (help_), ##__VA_ARGS__ }
 
+/* The row of each verb that prints documents, the last one; it is taken here. */
+#define OPTION_JSON_SCHEMA \
+	OPTION("json-schema", NULL, "print the JSON Schema of what --json prints")
+
 /* The values of an option, as the array of their names. */
 #define OPTION_VALUES(names) \
 	.values = (names), .nr_values = sizeof(names) / sizeof((names)[0])
@@ -59,6 +65,7 @@ struct option_row {
  * @run: run the verb; Return: enum alignctl_exit
  * @forms: what may follow the word, a string for each way to use the verb, and
  *	NULL; NULL: @operands and @options say it
+ * @documents: the kinds of documents that it prints, NULL at the end; NULL: none
  */
 struct verb {
 	const char *name;
@@ -70,6 +77,7 @@ struct verb {
 	void (*more_help)(void);
 	int (*run)(const struct verb *verb, int argc, char **argv);
 	const char *const *forms;
+	const struct schema_document *const *documents;
 };
 
 #define OPTIONS_CONTINUE	(-1)

@@ -17,6 +17,7 @@
 
 #include "base/figure.h"
 #include "base/json.h"
+#include "base/schema.h"
 
 /* Flags of a column. */
 #define TABLE_RIGHT	0x01U	/* flush right, as figures are */
@@ -34,6 +35,7 @@
  * @unit: unit of a number
  * @width: least width in characters, the heading's if that is more, so that the
  *	columns of tables that follow each other are in line; 0: as its cells
+ * @member: the rest of the member's row, whose key is @key, and whose unit @unit
  */
 struct table_column {
 	const char *key;
@@ -41,7 +43,12 @@ struct table_column {
 	unsigned int flags;
 	enum figure_unit unit;
 	unsigned int width;
+	struct schema_row member;
 };
+
+/* The member of a column: as MEMBER(), without what the column says itself. */
+#define COLUMN_MEMBER(type_, help_, ...) \
+	.member = { .type = (type_), .help = (help_), ##__VA_ARGS__ }
 
 enum table_kind {
 	TABLE_ABSENT,		/* the row has no such member */

@@ -120,6 +120,48 @@ static void add_area(struct json_object *document, const struct cut_area *area)
 	json_add_number(document, "seed", area->seed);
 }
 
+static const struct schema_row part_rows[] = {
+	MEMBER("sub-block", JSON_NUMBER, NULL, NULL),
+	MEMBER("whole", JSON_NUMBER, NULL, NULL),
+	MEMBER("two-blocks", JSON_NUMBER, NULL, NULL),
+	MEMBER("flush", JSON_NUMBER, NULL, NULL),
+	MEMBER("fua", JSON_NUMBER, NULL, NULL),
+	MEMBER("discard", JSON_NUMBER, NULL, NULL),
+	MEMBER("zeroes", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row prepared_rows[] = {
+	MEMBER("device", JSON_TEXT, NULL,
+	       "The device and STATE, as on the command line"),
+	MEMBER("state", JSON_TEXT, NULL, NULL),
+	MEMBER("logical_block_size", JSON_NUMBER, "bytes",
+	       "As in JSON OF CONFORM"),
+	MEMBER("block_size", JSON_NUMBER, "bytes", NULL),
+	MEMBER("start", JSON_NUMBER, "bytes", NULL),
+	MEMBER("length", JSON_NUMBER, "bytes", NULL),
+	MEMBER("seed", JSON_NUMBER, NULL, NULL),
+	MEMBER("method", JSON_TEXT, NULL, "How requests were sent"),
+	MEMBER("seconds", JSON_REAL, NULL,
+	       "How long it took, the first writing of the area included"),
+	MEMBER("stopped", JSON_TEXT, NULL,
+	       "Why they ended: all, signal, device (it failed) or state (STATE could not be written)",
+	       SCHEMA_NAMES(stop_names)),
+	MEMBER("sent", JSON_OBJECT, NULL,
+	       "The number of requests of each kind. Those that have not ended have failed",
+	       .rows = part_rows, .name = "parts"),
+	MEMBER("ended", JSON_OBJECT, NULL,
+	       NULL, .rows = part_rows, .name = "parts"),
+	MEMBER("cannot_tell", JSON_MAP | JSON_TEXT, NULL,
+	       "What the device said to each request that it does not take"),
+	MEMBER("next", JSON_TEXT, NULL, "What to do next, in words"),
+	{ 0 },
+};
+
+const struct schema_document cut_prepared_schema = {
+	"conform --prepare", JSON_FORMAT, NULL, prepared_rows,
+};
+
 void cut_prepared_json(const struct cut_options *options,
 		       const struct cut_prepared *prepared, double seconds,
 		       const char *save)
@@ -370,6 +412,104 @@ static struct json_object *finding_json(const struct cut_finding *finding)
 	json_add_text(object, "found_bytes", read ? wrong : NULL);
 	return object;
 }
+
+static const struct schema_row request_rows[] = {
+	MEMBER("number", JSON_NUMBER, NULL, NULL),
+	MEMBER("request", JSON_TEXT, NULL, "Its kind"),
+	MEMBER("offset", JSON_NUMBER | JSON_NULL, "bytes", NULL),
+	MEMBER("bytes", JSON_NUMBER | JSON_NULL, NULL, "null for a flush"),
+	MEMBER("sent_us", JSON_REAL, NULL, NULL),
+	MEMBER("ended_us", JSON_REAL | JSON_NULL, NULL,
+	       "null: STATE does not know that it had ended"),
+	{ 0 },
+};
+
+static const struct schema_row fault_rows[] = {
+	MEMBER("lost-write", JSON_NUMBER, NULL, NULL),
+	MEMBER("torn-block", JSON_NUMBER, NULL, NULL),
+	MEMBER("neighbour", JSON_NUMBER, NULL, NULL),
+	MEMBER("foreign", JSON_NUMBER, NULL, NULL),
+	MEMBER("unreadable", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row finding_rows[] = {
+	MEMBER("fault", JSON_TEXT, NULL,
+	       NULL,
+	       SCHEMA_WORDS("lost-write", "torn-block", "neighbour",
+			    "foreign", "unreadable")),
+	MEMBER("offset", JSON_NUMBER, "bytes", "Logical blocks in a row"),
+	MEMBER("bytes", JSON_NUMBER, NULL, NULL),
+	MEMBER("expected", JSON_OBJECT | JSON_NULL, NULL,
+	       "The request that must be there; null: the first content",
+	       .rows = request_rows, .name = "cut_request"),
+	MEMBER("made_durable_by", JSON_OBJECT | JSON_NULL, NULL,
+	       "The flush; null: it had FUA, or is the first content",
+	       .rows = request_rows, .name = "cut_request"),
+	MEMBER("found", JSON_TEXT, NULL, "What is there, in words"),
+	MEMBER("found_request", JSON_OBJECT | JSON_NULL, NULL,
+	       "The request that wrote it, or null",
+	       .rows = request_rows, .name = "cut_request"),
+	MEMBER("differs_at", JSON_NUMBER | JSON_NULL, NULL,
+	       "Byte of the device"),
+	MEMBER("expected_bytes", JSON_TEXT | JSON_NULL, NULL,
+	       "Eight bytes from there on, in hexadecimal"),
+	MEMBER("found_bytes", JSON_TEXT | JSON_NULL, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("device", JSON_TEXT, NULL,
+	       "The device and STATE, as on the command line, and the device as --prepare was given it"),
+	MEMBER("state", JSON_TEXT, NULL, NULL),
+	MEMBER("prepared_as", JSON_TEXT, NULL, NULL),
+	MEMBER("logical_block_size", JSON_NUMBER, "bytes",
+	       "As in JSON OF CONFORM"),
+	MEMBER("block_size", JSON_NUMBER, "bytes", NULL),
+	MEMBER("start", JSON_NUMBER, "bytes", NULL),
+	MEMBER("length", JSON_NUMBER, "bytes", NULL),
+	MEMBER("seed", JSON_NUMBER, NULL, NULL),
+	MEMBER("began", JSON_REAL, NULL,
+	       "When STATE was begun, in seconds since 1970"),
+	MEMBER("seconds", JSON_REAL, NULL,
+	       "The time of its last record from then on"),
+	MEMBER("stopped", JSON_TEXT, NULL,
+	       "As above, or not: the host has died, or the end of STATE is missing",
+	       SCHEMA_NAMES(stop_names)),
+	MEMBER("left_out_bytes", JSON_NUMBER, NULL,
+	       "Bytes at the end of STATE that are no whole records"),
+	MEMBER("sent", JSON_OBJECT, NULL,
+	       "As above, as far as STATE knows",
+	       .rows = part_rows, .name = "parts"),
+	MEMBER("ended", JSON_OBJECT, NULL,
+	       NULL, .rows = part_rows, .name = "parts"),
+	MEMBER("cannot_tell", JSON_MAP | JSON_TEXT, NULL, "As above"),
+	MEMBER("blocks", JSON_NUMBER, NULL, "Logical blocks that were read"),
+	MEMBER("durable", JSON_NUMBER, NULL,
+	       "Those of them in which a request is durable"),
+	MEMBER("not_durable", JSON_NUMBER, NULL,
+	       "Logical blocks whose last request had ended and was not durable"),
+	MEMBER("not_durable_lost", JSON_NUMBER, NULL,
+	       "Those of them that have older content. If that is 0, nothing shows that the power was cut"),
+	MEMBER("anything", JSON_NUMBER, NULL,
+	       "Logical blocks that may have any content, because of a discard"),
+	MEMBER("nothing_of_it", JSON_BOOL, NULL,
+	       "No block has content of this --prepare: the device has lost all, or is another one"),
+	MEMBER("faulty", JSON_NUMBER, NULL, "Logical blocks with a fault"),
+	MEMBER("fewer_than_one_in", JSON_NUMBER | JSON_NULL, NULL,
+	       "At 95 % fewer than one durable block in so many has one, null with faults, or if none is durable"),
+	MEMBER("faults", JSON_OBJECT, NULL,
+	       "The number of logical blocks for each fault",
+	       .rows = fault_rows),
+	MEMBER("findings", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "The first 32, at most", .rows = finding_rows),
+	MEMBER("restored", JSON_BOOL, NULL, "The area has its content again"),
+	{ 0 },
+};
+
+const struct schema_document cut_report_schema = {
+	"conform --after", JSON_FORMAT, NULL, document_rows,
+};
 
 void cut_report_json(const struct cut_report *report)
 {

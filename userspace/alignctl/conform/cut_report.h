@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/schema.h"
 #include "conform/cut_judge.h"
 #include "conform/cut_prepare.h"
 
@@ -34,5 +35,9 @@ struct cut_report {
 
 void cut_report_text(const struct cut_report *report);
 void cut_report_json(const struct cut_report *report);
+
+/* What the documents hold. */
+extern const struct schema_document cut_prepared_schema;
+extern const struct schema_document cut_report_schema;
 
 #endif

@@ -47,12 +47,14 @@ struct kind_row {
 enum kind_column { KIND_NAME, KIND_ROUNDS, KIND_FAULTY, KIND_BOUND };
 
 static const struct table_column kind_columns[] = {
-	[KIND_NAME] = { .key = "kind", .heading = "KIND" },
+	[KIND_NAME] = { .key = "kind", .heading = "KIND",
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
 	[KIND_ROUNDS] = { .key = "rounds", .heading = "ROUNDS",
 			  .flags = TABLE_RIGHT },
 	[KIND_FAULTY] = { .key = "faulty", .heading = "FAULTY",
 			  .flags = TABLE_RIGHT | TABLE_FALLING },
-	[KIND_BOUND] = { .key = "fewer_than_one_in" },
+	[KIND_BOUND] = { .key = "fewer_than_one_in",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, "null with faults") },
 };
 
 static struct table_value kind_value(const void *row, size_t column)
@@ -90,7 +92,8 @@ struct method_row {
 enum method_column { METHOD_NAME, METHOD_ROUNDS, METHOD_FAULTY };
 
 static const struct table_column method_columns[] = {
-	[METHOD_NAME] = { .key = "method", .heading = "METHOD" },
+	[METHOD_NAME] = { .key = "method", .heading = "METHOD",
+		COLUMN_MEMBER(JSON_TEXT, NULL, SCHEMA_NAMES(round_methods)) },
 	[METHOD_ROUNDS] = { .key = "rounds", .heading = "ROUNDS",
 			    .flags = TABLE_RIGHT },
 	[METHOD_FAULTY] = { .key = "faulty", .heading = "FAULTY",
@@ -129,16 +132,23 @@ enum request_column { REQUEST_NUMBER, REQUEST_PART, REQUEST_START,
 
 static const struct table_column request_columns[] = {
 	[REQUEST_NUMBER] = { .heading = "REQUEST", .flags = TABLE_RIGHT },
-	[REQUEST_PART] = { .key = "request", .heading = "" },
+	[REQUEST_PART] = { .key = "request", .heading = "",
+		COLUMN_MEMBER(JSON_TEXT, "Its kind") },
 	[REQUEST_START] = { .key = "offset", .heading = "OFFSET",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, NULL) },
 	[REQUEST_BYTES] = { .key = "bytes", .heading = "BYTES",
-			    .flags = TABLE_RIGHT },
-	[REQUEST_MEMORY] = { .key = "memory_offset" },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, "null for a flush") },
+	[REQUEST_MEMORY] = { .key = "memory_offset",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Where its memory begins in a page, in bytes") },
 	[REQUEST_BEGAN] = { .key = "sent_us", .heading = "SENT/us",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL, "Microseconds since the first one was sent") },
 	[REQUEST_ENDED] = { .key = "ended_us", .heading = "ENDED/us",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL, NULL) },
 };
 
 /* Show all digits: a place is looked for on the device. */
@@ -338,6 +348,87 @@ static struct json_object *fault_json(const struct round_fault *fault)
 	json_add(object, "requests", requests);
 	return object;
 }
+
+static const struct schema_row kind_rows[] = {
+	MEMBERS_OF_TABLE(&kind_table),
+	{ 0 },
+};
+
+static const struct schema_row method_rows[] = {
+	MEMBERS_OF_TABLE(&method_table),
+	{ 0 },
+};
+
+static const struct schema_row request_rows[] = {
+	MEMBERS_OF_TABLE(&request_table),
+	{ 0 },
+};
+
+static const struct schema_row fault_rows[] = {
+	MEMBER("lost-update", JSON_NUMBER, NULL, NULL),
+	MEMBER("stale-read", JSON_NUMBER, NULL, NULL),
+	MEMBER("torn-block", JSON_NUMBER, NULL, NULL),
+	MEMBER("neighbour", JSON_NUMBER, NULL, NULL),
+	MEMBER("foreign", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row example_rows[] = {
+	MEMBER("fault", JSON_TEXT, NULL,
+	       NULL,
+	       SCHEMA_WORDS("lost-update", "stale-read", "torn-block",
+			    "neighbour", "foreign")),
+	MEMBER("kind", JSON_TEXT, NULL, NULL),
+	MEMBER("method", JSON_TEXT, NULL, NULL, SCHEMA_NAMES(round_methods)),
+	MEMBER("round", JSON_NUMBER, NULL, "Its number"),
+	MEMBER("offset", JSON_NUMBER, "bytes",
+	       "First byte of the logical block"),
+	MEMBER("text", JSON_TEXT, NULL, "What must be there and what is"),
+	MEMBER("read_by", JSON_NUMBER | JSON_NULL, NULL,
+	       "Index of the request that read it; null: the read afterwards"),
+	MEMBER("content_of", JSON_NUMBER | JSON_NULL, NULL,
+	       "Index of the request whose content it is, or null"),
+	MEMBER("requests", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "Those of the round", .rows = request_rows),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("device", JSON_TEXT, NULL, "As on the command line"),
+	MEMBER("logical_block_size", JSON_NUMBER, "bytes",
+	       "Logical and physical block that the device says"),
+	MEMBER("physical_block_size", JSON_NUMBER, "bytes", NULL),
+	MEMBER("block_size", JSON_NUMBER, "bytes",
+	       "The block that was tried as a physical one"),
+	MEMBER("start", JSON_NUMBER, "bytes",
+	       "The area, from its first physical block on"),
+	MEMBER("length", JSON_NUMBER, "bytes", NULL),
+	MEMBER("memory_alignment", JSON_NUMBER, "bytes",
+	       "Alignment of memory that the device takes; requests have theirs at any multiple of it in a page"),
+	MEMBER("seed", JSON_NUMBER, NULL, "The seed, and how long it took"),
+	MEMBER("seconds", JSON_REAL, NULL, NULL),
+	MEMBER("restored", JSON_BOOL, NULL, "The area has its content again"),
+	MEMBER("rounds", JSON_NUMBER, NULL,
+	       "Rounds, and those of them with a fault"),
+	MEMBER("faulty", JSON_NUMBER, NULL, NULL),
+	MEMBER("fewer_than_one_in", JSON_NUMBER | JSON_NULL, NULL,
+	       "At 95 % fewer than one round in so many has a fault; null with faults, or without rounds"),
+	MEMBER("faults", JSON_OBJECT, NULL,
+	       "The number of rounds for each fault", .rows = fault_rows),
+	MEMBER("cannot_tell", JSON_MAP | JSON_TEXT, NULL,
+	       "What the device said to each request that it does not take"),
+	MEMBER("kinds", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each kind that was tried", .rows = kind_rows),
+	MEMBER("methods", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each method that was used", .rows = method_rows),
+	MEMBER("examples", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "The first 32 faults, at most", .rows = example_rows),
+	{ 0 },
+};
+
+const struct schema_document conform_report_schema = {
+	"conform", JSON_FORMAT, NULL, document_rows,
+};
 
 struct json_object *conform_report_json(const struct conform_report *report)
 {

@@ -4,6 +4,7 @@
 #define ALIGNCTL_CONFORM_REPORT_H
 
 #include "base/json.h"
+#include "base/schema.h"
 #include "conform/rounds.h"
 
 /**
@@ -30,6 +31,9 @@ struct conform_report {
 uint64_t report_bound(uint64_t rounds);
 
 void conform_report_text(const struct conform_report *report);
+
+/* What that document holds. */
+extern const struct schema_document conform_report_schema;
 
 /* Return the document, for json_print(). */
 struct json_object *conform_report_json(const struct conform_report *report);

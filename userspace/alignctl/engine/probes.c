@@ -215,6 +215,36 @@ void probes_text(const struct probes *probes)
 	putchar('\n');
 }
 
+static const struct schema_row each_rows[] = {
+	MEMBER("offset", JSON_NUMBER | JSON_ABSENT, "bytes",
+	       "Of seqwrite and seqread"),
+	MEMBER("mb_per_s", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("distance", JSON_NUMBER | JSON_ABSENT, "bytes",
+	       "Of rnddeltaread: from start to start"),
+	MEMBER("us", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	{ 0 },
+};
+
+const struct schema_row probes_members[] = {
+	MEMBER("complete", JSON_NUMBER, NULL,
+	       "The number that are complete, of rnddeltaread of pairs"),
+	MEMBER("probe_bytes", JSON_NUMBER | JSON_ABSENT, "bytes",
+	       "Of seqwrite and seqread: of one"),
+	MEMBER("mb_per_s_min", JSON_REAL | JSON_ABSENT, NULL,
+	       "Of the complete ones"),
+	MEMBER("mb_per_s_mean", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("mb_per_s_max", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("mean_us", JSON_REAL | JSON_ABSENT, NULL,
+	       "Of rnddeltaread: of the second request of each pair"),
+	MEMBER("sd_us", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("p50_us", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("p90_us", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("max_us", JSON_REAL | JSON_ABSENT, NULL, NULL),
+	MEMBER("each", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each probe or pair", .rows = each_rows),
+	{ 0 },
+};
+
 struct json_object *probes_json(const struct probes *probes)
 {
 	struct json_object *object, *each;

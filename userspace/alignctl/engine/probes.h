@@ -8,6 +8,7 @@
 #define ALIGNCTL_PROBES_H
 
 #include "base/json.h"
+#include "base/schema.h"
 #include "workload/plan.h"
 
 /**
@@ -48,5 +49,8 @@ void probes_text(const struct probes *probes);
 
 /* Return a JSON object of the probes; @probes is not NULL. */
 struct json_object *probes_json(const struct probes *probes);
+
+/* The members of probes_json(). */
+extern const struct schema_row probes_members[];
 
 #endif

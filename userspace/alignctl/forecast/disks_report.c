@@ -211,26 +211,42 @@ enum column {
 };
 
 static const struct table_column columns[] = {
-	[COLUMN_DISK] = { .key = "disk", .heading = "DISK" },
-	[COLUMN_REQUESTS] = { .key = "requests" },
+	[COLUMN_DISK] = { .key = "disk", .heading = "DISK",
+		COLUMN_MEMBER(JSON_TEXT | JSON_ABSENT,
+			"Its name; without one in the trace, the device that was recorded, or the path of the trace") },
+	[COLUMN_REQUESTS] = { .key = "requests",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT,
+			"Number of requests of all operations") },
 	[COLUMN_WRITES] = { .key = "writes", .heading = "WRITES",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Writes and write-zeroes, and their bytes") },
 	[COLUMN_WRITTEN] = { .key = "bytes_written", .heading = "WRITTEN",
 			     .flags = TABLE_RIGHT, .unit = FIGURE_BYTES },
 	[COLUMN_TOUCHES] = { .key = "touches", .heading = "TOUCHES",
-			     .flags = TABLE_RIGHT },
+			     .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Partial touches") },
 	[COLUMN_EXTRA] = { .key = "extra_bytes", .heading = "EXTRA",
-			   .flags = TABLE_RIGHT, .unit = FIGURE_BYTES },
+			   .flags = TABLE_RIGHT, .unit = FIGURE_BYTES,
+		COLUMN_MEMBER(JSON_NUMBER,
+			"Bytes of all blocks touched, less the bytes written") },
 	[COLUMN_MOVED] = { .key = "best_move_sectors", .heading = "BEST-MOVE",
-			   .flags = TABLE_RIGHT },
+			   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT,
+			"The shortest move of the start with the fewest touches, in sectors of 512 bytes") },
 	[COLUMN_TOUCHES_MOVED] = { .key = "touches_moved", .heading = "MOVED",
-				   .flags = TABLE_RIGHT },
+				   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "The two figures after that move") },
 	[COLUMN_EXTRA_MOVED] = { .key = "extra_bytes_moved" },
 	[COLUMN_PAD] = { .key = "pad_left", .heading = "PAD",
-			 .flags = TABLE_RIGHT },
+			 .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Blocks read and touches left to the drive in that mode; null with --touches-only, and where the modes do not fix the blocks") },
 	[COLUMN_COALESCE] = { .key = "coalesce_left", .heading = "COALESCE",
-			      .flags = TABLE_RIGHT },
-	[COLUMN_REMEDY] = { .key = "recommendation", .heading = "RECOMMENDED" },
+			      .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, NULL) },
+	[COLUMN_REMEDY] = { .key = "recommendation", .heading = "RECOMMENDED",
+		COLUMN_MEMBER(JSON_TEXT | JSON_ABSENT, NULL,
+			SCHEMA_WORDS("move", "pad", "coalesce", "nothing")) },
 };
 
 /* Return what helps most; of all disks together nothing is said. */
@@ -317,8 +333,11 @@ static const struct table_column size_columns[] = {
 			 .flags = TABLE_RIGHT, .unit = FIGURE_BYTES },
 	[SIZE_AMPLIFICATION] = { .key = "write_amplification",
 				 .heading = "AMPLIFICATION",
-				 .flags = TABLE_RIGHT },
-	[SIZE_MOVED] = { .key = "best_move_sectors" },
+				 .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL,
+			"Bytes of whole blocks touched, by bytes written; 0 without writes") },
+	[SIZE_MOVED] = { .key = "best_move_sectors",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT, NULL) },
 	[SIZE_TOUCHES_MOVED] = { .key = "touches_moved", .heading = "MOVED",
 				 .flags = TABLE_RIGHT },
 	[SIZE_EXTRA_MOVED] = { .key = "extra_bytes_moved",
@@ -428,6 +447,38 @@ static struct json_object *json_disk(void *context, size_t index)
 
 	return json_outcome(r, &r->outcome[index]);
 }
+
+static const struct schema_row size_rows[] = {
+	MEMBERS_OF_TABLE(&size_table),
+	{ 0 },
+};
+
+static const struct schema_row outcome_rows[] = {
+	MEMBERS_OF_TABLE(&disk_table),
+	MEMBER("what_if", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For physical blocks of 4 KiB to 256 KiB, but not below the logical block",
+	       .rows = size_rows),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("physical_block_size", JSON_NUMBER, "bytes",
+	       "As in JSON OF PLAN"),
+	MEMBER("logical_block_size", JSON_NUMBER, "bytes", NULL),
+	MEMBER("alignment_offset", JSON_NUMBER, "bytes", NULL),
+	MEMBER("shift_sectors", JSON_NUMBER, NULL, NULL),
+	MEMBER("disks", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "The dearest first",
+	       .rows = outcome_rows, .name = "disk_outcome"),
+	MEMBER("total", JSON_OBJECT, NULL,
+	       "The sums of all disks, but no disk, requests, recommendation and best_move_sectors: what is said of moved starts is the sum over disks that are each moved to where it is best",
+	       .rows = outcome_rows, .name = "disk_outcome"),
+	{ 0 },
+};
+
+const struct schema_document disks_report_schema = {
+	"plan --each-disk", JSON_FORMAT, NULL, document_rows,
+};
 
 struct json_object *disks_report_json(struct disks_report *r)
 {

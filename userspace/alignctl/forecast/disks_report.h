@@ -4,6 +4,7 @@
 #define ALIGNCTL_DISKS_REPORT_H
 
 #include "base/json.h"
+#include "base/schema.h"
 #include "forecast/tallies.h"
 
 struct disks_report;
@@ -14,6 +15,9 @@ void disks_report_free(struct disks_report *report);
 
 /* Print the report, the dearest disk first. */
 void disks_report_text(const struct disks_report *report);
+
+/* What that document holds. */
+extern const struct schema_document disks_report_schema;
 
 /* Return the document, which needs the report until it is printed or freed. */
 struct json_object *disks_report_json(struct disks_report *report);

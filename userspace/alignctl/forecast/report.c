@@ -88,12 +88,17 @@ static const struct table_column mode_columns[] = {
 	[MODE_READS] = { .key = "rmw_host", .heading = "BLOCK-READS",
 			 .flags = TABLE_RIGHT },
 	[MODE_AT_MOST] = { .key = "rmw_host_at_most", .heading = "AT-MOST",
-			   .flags = TABLE_OUTER | TABLE_RIGHT },
+			   .flags = TABLE_OUTER | TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "However slowly, and however many in flight") },
 	[MODE_LEFT] = { .key = "touches_left", .heading = "TOUCHES-LEFT",
-			.flags = TABLE_RIGHT },
+			.flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER,
+			"Left to the drive, by which its counter rmw_drive would rise") },
 	[MODE_READ_BYTES] = { .key = "pad_read_bytes" },
 	[MODE_WRITES] = { .key = "pad_writes" },
-	[MODE_CROWDED] = { .key = "coalesce_crowded", .flags = TABLE_OUTER },
+	[MODE_CROWDED] = { .key = "coalesce_crowded", .flags = TABLE_OUTER,
+		COLUMN_MEMBER(JSON_BOOL,
+			"Whether more than three quarters of max_blocks would be held") },
 };
 
 static struct table_value mode_value(const void *row, size_t column)
@@ -228,7 +233,9 @@ enum shift_column { SHIFT_SECTORS, SHIFT_TOUCHES };
 static const struct table_column shift_columns[] = {
 	[SHIFT_SECTORS] = { .heading = "SECTORS", .flags = TABLE_RIGHT },
 	[SHIFT_TOUCHES] = { .key = "touches_if_moved", .heading = "TOUCHES",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_ARRAY | JSON_NUMBER,
+			"Partial touches if the start moved on by 0, 1 and so on sectors") },
 };
 
 static struct table_value shift_value(const void *row, size_t column)
@@ -310,19 +317,28 @@ static const struct table_column case_columns[] = {
 			    .heading = "PHYSICAL", .flags = TABLE_RIGHT,
 			    .unit = FIGURE_LENGTH },
 	[CASE_MOVED] = { .key = "move_sectors", .heading = "MOVED",
-			 .flags = TABLE_RIGHT },
+			 .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "The move") },
 	[CASE_TOUCHES] = { .key = "touches", .heading = "TOUCHES",
 			   .flags = TABLE_RIGHT },
 	[CASE_AMPLIFICATION] = { .key = "write_amplification",
 				 .heading = "AMPLIFICATION",
-				 .flags = TABLE_RIGHT },
-	[CASE_EXTRA] = { .key = "extra_bytes" },
+				 .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL,
+			"Bytes of whole blocks touched, by bytes written; 0 without writes") },
+	[CASE_EXTRA] = { .key = "extra_bytes",
+		COLUMN_MEMBER(JSON_NUMBER, "The former less the latter") },
 	[CASE_RMIN] = { .key = "rmin", .heading = "RMIN",
-			.flags = TABLE_RIGHT },
+			.flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"null where the source is a pipe or with --touches-only") },
 	[CASE_PAD] = { .key = "pad_left", .heading = "PAD",
-		       .flags = TABLE_RIGHT },
+		       .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Blocks read and touches left to the drive in that mode, as timed where there are times; null likewise, and where the modes do not fix the blocks") },
 	[CASE_COALESCE] = { .key = "coalesce_left", .heading = "COALESCE",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, NULL) },
 };
 
 /* Return the read-modify-writes left by a mode: reads, and touches passed on. */
@@ -457,12 +473,16 @@ enum writes_column {
 static const struct table_column size_columns[] =
 	WRITES_COLUMNS(0, .key = "bytes", .heading = "LENGTH",
 		       .flags = TABLE_RIGHT | TABLE_RISING,
-		       .unit = FIGURE_LENGTH);
+		       .unit = FIGURE_LENGTH,
+		       COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"null for lengths that have no row of their own"));
 static const struct table_column phase_columns[] =
 	WRITES_COLUMNS(0, .key = "sector", .heading = "START-SECTOR-IN-BLOCK",
 		       .flags = TABLE_RIGHT | TABLE_RISING);
 static const struct table_column process_columns[] =
-	WRITES_COLUMNS(TABLE_FALLING, .key = "comm", .heading = "PROCESS");
+	WRITES_COLUMNS(TABLE_FALLING, .key = "comm", .heading = "PROCESS",
+		       COLUMN_MEMBER(JSON_TEXT | JSON_NULL,
+			"null where the trace does not tell"));
 
 static struct table_value writes_value(const struct forecast_row *row,
 				       size_t column)
@@ -676,6 +696,165 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 }
 
 /* JSON */
+
+static const struct schema_row mode_rows[] = {
+	MEMBERS_OF_TABLE(&mode_table),
+	{ 0 },
+};
+
+#define MODE_MEMBER(key, type, help) \
+	MEMBER(key, JSON_OBJECT | (type), NULL, help, .rows = mode_rows, \
+	       .name = "mode_forecast")
+
+static const struct schema_row modes_rows[] = {
+	MODE_MEMBER("report", 0, "What the counters of the target would rise by"),
+	MODE_MEMBER("pad", JSON_NULL,
+		    "null, as the next three, if the physical block is above 262144 bytes, which the modes do not fix"),
+	MODE_MEMBER("coalesce", JSON_NULL, NULL),
+	MODE_MEMBER("pad_as_timed", JSON_NULL,
+		    "The same at the times of a trace, or null"),
+	MODE_MEMBER("coalesce_as_timed", JSON_NULL, NULL),
+	MEMBERS_OF_TABLE(&mode_table, .outer = TABLE_OUTER),
+	{ 0 },
+};
+
+static const struct schema_row class_rows[] = {
+	MEMBER("aligned", JSON_NUMBER, NULL, NULL),
+	MEMBER("sub_block", JSON_NUMBER, NULL, NULL),
+	MEMBER("head_only", JSON_NUMBER, NULL, NULL),
+	MEMBER("tail_only", JSON_NUMBER, NULL, NULL),
+	MEMBER("both_ends", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row assumed_rows[] = {
+	MEMBER("direct", JSON_BOOL, NULL, NULL),
+	MEMBER("cache_block_size", JSON_NUMBER | JSON_NULL, "bytes",
+	       "null if direct"),
+	MEMBER("cache_keeps_all", JSON_BOOL, NULL, NULL),
+	MEMBER("cache_writes_at_flush", JSON_BOOL, NULL, NULL),
+	MEMBER("one_at_a_time", JSON_BOOL, NULL, NULL),
+	MEMBER("flush_at_the_end", JSON_BOOL, NULL, NULL),
+	MEMBER("known_ms", JSON_NUMBER, NULL, NULL),
+	MEMBER("hold_ms", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row shift_rows[] = {
+	MEMBERS_OF_TABLE(&shift_table),
+	{ 0 },
+};
+
+static const struct schema_row case_rows[] = {
+	MEMBERS_OF_TABLE(&case_table),
+	{ 0 },
+};
+
+static const struct schema_row what_if_rows[] = {
+	MEMBER("physical_block_size", JSON_NUMBER, "bytes", NULL),
+	MEMBER("touches_if_moved", JSON_ARRAY | JSON_NUMBER, NULL,
+	       "As above, on such blocks"),
+	MEMBER("write_amplification_if_moved", JSON_ARRAY | JSON_REAL, NULL,
+	       NULL),
+	MEMBER("as_is", JSON_OBJECT, NULL,
+	       "For the start as it is",
+	       .rows = case_rows, .name = "what_if_case"),
+	MEMBER("best", JSON_OBJECT, NULL,
+	       "For the shortest move with the fewest touches",
+	       .rows = case_rows, .name = "what_if_case"),
+	{ 0 },
+};
+
+const struct schema_row forecast_advice_members[] = {
+	MEMBER("remedy", JSON_TEXT, NULL,
+	       NULL, SCHEMA_WORDS("move", "pad", "coalesce", "nothing")),
+	MEMBER("left", JSON_NUMBER, NULL,
+	       "Read-modify-writes, or blocks read, that remain"),
+	MEMBER("gain_percent", JSON_REAL, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row size_rows[] = {
+	{ .table = &writes_kinds[0].table },
+	{ 0 },
+};
+
+static const struct schema_row start_rows[] = {
+	{ .table = &writes_kinds[1].table },
+	{ 0 },
+};
+
+static const struct schema_row process_rows[] = {
+	{ .table = &writes_kinds[2].table },
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("source", JSON_TEXT, NULL, "As on the command line"),
+	MEMBER("source_format", JSON_TEXT, NULL,
+	       "workload, or the format of the trace"),
+	MEMBER("physical_block_size", JSON_NUMBER, "bytes",
+	       "What the figures are for"),
+	MEMBER("logical_block_size", JSON_NUMBER, "bytes", NULL),
+	MEMBER("alignment_offset", JSON_NUMBER, "bytes",
+	       "unknown: the kernel cannot say, and 0 was used",
+	       SCHEMA_WORDS("unknown")),
+	MEMBER("shift_sectors", JSON_NUMBER, NULL, "As given"),
+	MEMBER("seconds", JSON_REAL | JSON_NULL, NULL,
+	       "Time from the start of the trace until its last request; null if the requests have no times"),
+	MEMBER("issued", JSON_OBJECT | JSON_NULL, NULL,
+	       "As requests, but those issued to the page cache; null if they are direct",
+	       .rows = trace_operations_requested_members, .name = "operations_requested"),
+	MEMBER("requests", JSON_OBJECT, NULL,
+	       "Those of each kind that the device gets",
+	       .rows = trace_operations_requested_members, .name = "operations_requested"),
+	MEMBER("fua", JSON_NUMBER, NULL,
+	       "Writes that are durable when they end"),
+	MEMBER("writes_misaligned", JSON_NUMBER, NULL,
+	       "Writes with a partial touch"),
+	MEMBER("write_zeroes_misaligned", JSON_NUMBER, NULL,
+	       "Write-zeroes with a partial touch"),
+	MEMBER("classes", JSON_OBJECT, NULL,
+	       "All writes by class", .rows = class_rows),
+	MEMBER("touches_expected", JSON_NUMBER, NULL,
+	       "As with replay, including write-zeroes"),
+	MEMBER("write_touches", JSON_NUMBER, NULL,
+	       "The touches of writes and those of write-zeroes; their sum is touches_expected"),
+	MEMBER("zero_touches", JSON_NUMBER, NULL, NULL),
+	MEMBER("rmin", JSON_NUMBER | JSON_NULL, NULL,
+	       "As with replay, including write-zeroes; null with --touches-only"),
+	MEMBER("distinct_blocks", JSON_NUMBER | JSON_NULL, NULL, NULL),
+	MEMBER("modes", JSON_OBJECT | JSON_NULL, NULL,
+	       "What the counters of the target would rise by in each mode; null with --touches-only",
+	       .rows = modes_rows),
+	MEMBER("assumed", JSON_OBJECT, NULL,
+	       "What the figures assume", .rows = assumed_rows),
+	MEMBERS_OF(shift_rows),
+	MEMBER("best_move_sectors", JSON_NUMBER, NULL,
+	       "The best of these moves"),
+	MEMBER("worthwhile_move_sectors", JSON_NUMBER, NULL,
+	       "The same if it saves a tenth of the touches, else 0"),
+	MEMBER("what_if", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For physical blocks of 4 KiB to 256 KiB, but not below the logical block",
+	       .rows = what_if_rows),
+	MEMBER("recommendation", JSON_OBJECT | JSON_NULL, NULL,
+	       "null with --touches-only",
+	       .rows = forecast_advice_members, .name = "recommendation"),
+	MEMBER("by_size", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "Writes by length", .rows = size_rows),
+	MEMBER("by_start_sector", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "Writes by the sector of the block at which they start",
+	       .rows = start_rows),
+	MEMBER("by_process", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "Writes by process", .rows = process_rows),
+	{ 0 },
+};
+
+const struct schema_document forecast_report_schema = {
+	"plan", JSON_FORMAT,
+	"In 1, format was the name of what is now source_format, and touches_left was called rmw_drive.",
+	document_rows,
+};
 
 static struct json_object *json_assumed(const struct forecast *f)
 {

@@ -3,7 +3,12 @@
 #ifndef ALIGNCTL_FORECAST_REPORT_H
 #define ALIGNCTL_FORECAST_REPORT_H
 
+#include "base/schema.h"
 #include "forecast/forecast.h"
+
+/* What forecast_report_json() prints, and the members of its recommendation. */
+extern const struct schema_document forecast_report_schema;
+extern const struct schema_row forecast_advice_members[];
 
 /*
  * Print a forecast; @offset_known: the alignment offset is not merely taken as

@@ -17,6 +17,7 @@
 #include "ledger/ledger_bars.h"
 #include "ledger/ledger_compare.h"
 #include "ledger/ledger_report.h"
+#include "ledger/mode.h"
 
 #define JSON_FORMAT	1
 #define BAR_WIDTH	20U
@@ -195,14 +196,21 @@ enum compare_column {
 };
 
 static const struct table_column compare_columns[] = {
-	[COMPARE_KEY] = { .key = "measure" },
+	[COMPARE_KEY] = { .key = "measure",
+		COLUMN_MEMBER(JSON_TEXT,
+			"Its name. Names that end in _us are times in microseconds, _percent is of the writes for misaligned and else of the touches, and mean_us is of all writes") },
 	[COMPARE_MEASURE] = { .heading = "MEASURE" },
 	[COMPARE_BEFORE] = { .key = "before", .heading = "BEFORE",
-			     .flags = TABLE_RIGHT },
+			     .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL,
+			"null where it is not known", SCHEMA_NAMES(mode_names)) },
 	[COMPARE_AFTER] = { .key = "after", .heading = "AFTER",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL, NULL, SCHEMA_NAMES(mode_names)) },
 	[COMPARE_CHANGE] = { .key = "change_percent", .heading = "CHANGE",
-			     .flags = TABLE_RIGHT },
+			     .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL,
+			"null where it is not known, or does not tell") },
 };
 
 static bool is_percentile(enum measure measure)
@@ -299,10 +307,12 @@ static const struct table_column phase_columns[] = {
 	[PHASE_FIRST] = { .key = "first_byte", .heading = "FIRST-BYTE",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
 	[PHASE_BEFORE] = { .key = "before_percent", .heading = "BEFORE",
-			   .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT },
+			   .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT,
+		COLUMN_MEMBER(JSON_REAL, "Of all writes") },
 	[PHASE_BEFORE_BAR] = { .heading = "BAR", .width = BAR_WIDTH },
 	[PHASE_AFTER] = { .key = "after_percent", .heading = "AFTER",
-			  .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT },
+			  .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT,
+		COLUMN_MEMBER(JSON_REAL, NULL) },
 	[PHASE_AFTER_BAR] = { .heading = "BAR" },
 };
 
@@ -412,6 +422,37 @@ static void text_pair(const struct ledger_device *before,
 	each_phase(&phases, add_phase, table);
 	table_print(table, 2);
 }
+
+static const struct schema_row measure_rows[] = {
+	MEMBERS_OF_TABLE(&compare_table),
+	{ 0 },
+};
+
+static const struct schema_row phase_rows[] = {
+	MEMBERS_OF_TABLE(&phase_table),
+	{ 0 },
+};
+
+static const struct schema_row comparison_rows[] = {
+	MEMBER("name", JSON_TEXT, NULL, "Its name"),
+	MEMBER("name_before", JSON_TEXT, NULL, "That in the state before"),
+	MEMBER("measures", JSON_ARRAY | JSON_OBJECT, NULL, "For each measure",
+	       .rows = measure_rows),
+	MEMBER("phase", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "Misaligned writes by their first byte in the physical block",
+	       .rows = phase_rows),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("comparisons", JSON_ARRAY | JSON_OBJECT, NULL, "For each device",
+	       .rows = comparison_rows),
+	{ 0 },
+};
+
+const struct schema_document ledger_compare_document = {
+	"stats --compare", JSON_FORMAT, NULL, document_rows,
+};
 
 static struct json_object *json_pair(const struct ledger_device *before,
 				     const struct ledger_device *after)

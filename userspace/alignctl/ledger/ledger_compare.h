@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/schema.h"
 #include "ledger/ledger_select.h"
 
 /*
@@ -14,5 +15,8 @@
  */
 int ledger_compare(const struct ledger_selection *before,
 		   const struct ledger_selection *after, bool json);
+
+/* The document of ledger_compare(). */
+extern const struct schema_document ledger_compare_document;
 
 #endif

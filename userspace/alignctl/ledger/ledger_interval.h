@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/json.h"
+#include "base/schema.h"
 #include "ledger/ledger_select.h"
 
 /*
@@ -15,6 +16,9 @@
  */
 void ledger_interval_text(const struct ledger_device *devices, size_t nr,
 			  bool headings);
+
+/* The members of ledger_interval_json(). */
+extern const struct schema_row ledger_interval_members[];
 
 /* Make an object of a device's row. */
 struct json_object *ledger_interval_json(const struct ledger_device *device);

@@ -17,8 +17,6 @@
 #include "ledger/ledger_report.h"
 #include "ledger/mode.h"
 
-#define JSON_FORMAT	1
-
 static uint64_t sum_bins(const uint64_t *bins)
 {
 	uint64_t sum = 0;
@@ -45,30 +43,45 @@ enum target_column {
 
 static const struct table_column target_columns[] = {
 	[TARGET_INDEX] = { .key = "index", .heading = "TARGET",
-			   .flags = TABLE_RIGHT },
-	[TARGET_MODE] = { .key = "mode", .heading = "MODE" },
+			   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Number of the target") },
+	[TARGET_MODE] = { .key = "mode", .heading = "MODE",
+		COLUMN_MEMBER(JSON_TEXT, "What the target does", SCHEMA_NAMES(mode_names)) },
 	/* where the target makes it: else it is that of the device below */
 	[TARGET_LOGICAL] = { .key = "logical_block_size", .heading = "LOGICAL",
 			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
-			     .unit = FIGURE_LENGTH },
+			     .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Where the target makes it, over larger ones of the device below; else null") },
 	[TARGET_PHYSICAL] = { .key = "physical_block_size",
 			      .heading = "PHYSICAL", .flags = TABLE_RIGHT,
 			      .unit = FIGURE_LENGTH },
 	[TARGET_OFFSET] = { .key = "alignment_offset", .heading = "OFFSET",
-			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
-	[TARGET_ON] = { .key = "device", .heading = "ON" },
-	[TARGET_GONE] = { .key = "device_gone" },
+			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER,
+			"unknown: the kernel cannot say, and 0 was used",
+			SCHEMA_WORDS("unknown")) },
+	[TARGET_ON] = { .key = "device", .heading = "ON",
+		COLUMN_MEMBER(JSON_TEXT,
+			"The kernel's name of the underlying device; its number if it is gone") },
+	[TARGET_GONE] = { .key = "device_gone",
+		COLUMN_MEMBER(JSON_BOOL, "Whether it no longer exists") },
 	[TARGET_HOLD] = { .key = "hold_ms", .heading = "HOLD",
-			  .flags = TABLE_RIGHT, .unit = FIGURE_MS },
+			  .flags = TABLE_RIGHT, .unit = FIGURE_MS,
+		COLUMN_MEMBER(JSON_NUMBER, "How long a partial touch may be held") },
 	[TARGET_MAX_BLOCKS] = { .key = "max_blocks", .heading = "MAX-BLOCKS",
-				.flags = TABLE_RIGHT },
+				.flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Most blocks in memory") },
 	[TARGET_BLOCKS] = { .key = "blocks", .heading = "BLOCKS",
-			    .flags = TABLE_RIGHT },
+			    .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks in use now") },
 	[TARGET_MEMORY] = { .key = "memory_bytes", .heading = "MEMORY",
-			    .flags = TABLE_RIGHT, .unit = FIGURE_BYTES },
+			    .flags = TABLE_RIGHT, .unit = FIGURE_BYTES,
+		COLUMN_MEMBER(JSON_NUMBER, "In use now") },
 	[TARGET_HIGH_WATER] = { .key = "memory_high_water_bytes",
 				.heading = "HIGH-WATER", .flags = TABLE_RIGHT,
-				.unit = FIGURE_BYTES },
+				.unit = FIGURE_BYTES,
+		COLUMN_MEMBER(JSON_NUMBER, "In use at most so far") },
 };
 
 static struct table_value target_value(const void *row, size_t column)
@@ -150,12 +163,26 @@ enum counter_column {
 	COUNTER_MEANING,
 };
 
+static const struct schema_row ledger_counter_members[] = {
+#define LEDGER_COUNTER(name, kind, unit, help) \
+	MEMBER(#name, JSON_NUMBER | JSON_NULL, unit, help),
+#include "ledger_table.h"
+#undef LEDGER_COUNTER
+	{ 0 },
+};
+
 /* In the document each with a key is an object, with a member for each name. */
 static const struct table_column counter_columns[] = {
 	[COUNTER_NAME] = { .heading = "COUNTER" },
 	[COUNTER_VALUE] = { .key = "counters", .heading = "VALUE",
-			    .flags = TABLE_RIGHT | TABLE_OPTIONAL },
-	[COUNTER_RAW] = { .key = "raw" },
+			    .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+		COLUMN_MEMBER(JSON_OBJECT,
+			"Every counter of the ledger by name, since the last reset, or in the interval. rmw_pending, held_blocks, degraded and held_bytes are gauges, and always as they are now. A counter that an older module does not have is null",
+			.rows = ledger_counter_members, .name = "counters") },
+	[COUNTER_RAW] = { .key = "raw",
+		COLUMN_MEMBER(JSON_OBJECT,
+			"The same as the kernel counts them, since the device was created",
+			.rows = ledger_counter_members, .name = "counters") },
 	[COUNTER_UNIT] = { .heading = "UNIT" },
 	[COUNTER_MEANING] = { .heading = "MEANING", .flags = TABLE_WRAP },
 };
@@ -259,18 +286,28 @@ enum histogram_column {
 /* In the document an object by its name; people get those of times so. */
 static const struct table_column histogram_columns[] = {
 	[TIMES_NAME] = { .heading = "HISTOGRAM" },
-	[TIMES_UNIT] = { .key = "unit" },
+	[TIMES_UNIT] = { .key = "unit",
+		COLUMN_MEMBER(JSON_TEXT, "What a bound of a bin is") },
 	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",
-			  .flags = TABLE_RIGHT },
-	[TIMES_BINS] = { .key = "bins" },
+			  .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Sum of the bins") },
+	[TIMES_BINS] = { .key = "bins",
+		COLUMN_MEMBER(JSON_ARRAY | JSON_BIN,
+			"Pairs of bound and count, without empty ones") },
 	/* the last bin has the bound of the one before */
-	[TIMES_OPEN] = { .key = "open" },
+	[TIMES_OPEN] = { .key = "open",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT,
+			"Of times: the count of the last bin, whose bound is that of the bin before it") },
 	[TIMES_P50] = { .key = "p50_us", .heading = "P50", .flags = TABLE_RIGHT,
-			.unit = FIGURE_US },
+			.unit = FIGURE_US,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT,
+			"Of times: the upper ends of the bins that these percentiles lie in: all times in a bin are below its end, and none need be near it. The last bin has no end; there the value is its lower end, and all times are at least that. null if there are no times") },
 	[TIMES_P90] = { .key = "p90_us", .heading = "P90", .flags = TABLE_RIGHT,
-			.unit = FIGURE_US },
+			.unit = FIGURE_US,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, NULL) },
 	[TIMES_P99] = { .key = "p99_us", .heading = "P99", .flags = TABLE_RIGHT,
-			.unit = FIGURE_US },
+			.unit = FIGURE_US,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, NULL) },
 };
 
 static struct json_object *json_bins(const struct histogram_row *row)
@@ -477,6 +514,66 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr)
 	output_flush();
 }
 
+static const struct schema_row target_rows[] = {
+	MEMBERS_OF_TABLE(&target_table),
+	{ 0 },
+};
+
+static const struct schema_row derived_rows[] = {
+	MEMBER("write_amplification_before", JSON_REAL, NULL,
+	       "Bytes of whole physical blocks touched by the writes that arrived, and by those that were sent to the drive, for each byte of the writes that arrived; 0 if there were none"),
+	MEMBER("write_amplification_after", JSON_REAL, NULL, NULL),
+	MEMBER("balanced", JSON_BOOL, NULL,
+	       "Whether rmw_expected = rmw_avoided + rmw_host + rmw_drive + rmw_lost + rmw_pending holds for the raw counters; under load it may not for a moment"),
+	MEMBER("degraded", JSON_BOOL, NULL,
+	       "Whether held blocks cannot be written back; the counter of that name says how many"),
+	{ 0 },
+};
+
+static const struct schema_row histogram_rows[] = {
+	MEMBERS_OF_TABLE(&histogram_table),
+	{ 0 },
+};
+
+#define HISTOGRAM_MEMBER(key, help) \
+	MEMBER(key, JSON_OBJECT, NULL, help, .rows = histogram_rows, \
+	       .name = "histogram")
+
+static const struct schema_row histograms_rows[] = {
+	HISTOGRAM_MEMBER("phase",
+			 "Misaligned writes by their first byte in the physical block; the bound is the first byte of the bin, which has a logical block, or the 128th part of a physical block if that is more"),
+	HISTOGRAM_MEMBER("size",
+			 "Writes by size; the bound is the smallest size of the bin"),
+	HISTOGRAM_MEMBER("latency_aligned",
+			 "Writes without and with partial touches by latency; the bound is the upper end in microseconds"),
+	HISTOGRAM_MEMBER("latency_misaligned", NULL),
+	HISTOGRAM_MEMBER("hold_time",
+			 "Held blocks, from their first held write until they were written back or dropped; the bound is the upper end in microseconds"),
+	{ 0 },
+};
+
+const struct schema_row ledger_device_members[] = {
+	MEMBER("name", JSON_TEXT, NULL, "The device's name"),
+	MEMBER("dm", JSON_TEXT, NULL, "The kernel's name for it"),
+	MEMBER("epoch", JSON_NUMBER, NULL,
+	       "Number of the epoch: a reload that changes the physical block size starts a new one"),
+	MEMBER("suggested_physical_block_size", JSON_NUMBER, "bytes",
+	       "0 if nothing suggests larger blocks"),
+	MEMBER("held_oldest_ms", JSON_NUMBER | JSON_NULL, "ms",
+	       "Age of the oldest held block, from the arrival of the first write that is held in it; 0 if nothing is held, null if the module is older and does not say"),
+	MEMBER("targets", JSON_ARRAY | JSON_OBJECT, NULL, "For each target",
+	       .rows = target_rows),
+	MEMBERS_OF_TABLE(&counter_table),
+	MEMBER("derived", JSON_OBJECT, NULL, "Computed from the counters",
+	       .rows = derived_rows),
+	MEMBER("histograms", JSON_OBJECT, NULL, "Each by its name",
+	       .rows = histograms_rows),
+	MEMBER("interval", JSON_OBJECT | JSON_ABSENT, NULL,
+	       "With --interval only, the columns of the row in TABLES; null where there was nothing to compute it from",
+	       .rows = ledger_interval_members),
+	{ 0 },
+};
+
 static struct json_object *json_device(const struct ledger_device *device)
 {
 	const struct ledger *ledger = &device->ledger;
@@ -513,7 +610,7 @@ struct json_object *
 ledger_report_document(const struct ledger_device *devices, size_t nr,
 		       uint64_t interval)
 {
-	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *object = json_new_document(LEDGER_REPORT_FORMAT);
 	struct json_object *array = json_new_array();
 	size_t i;
 

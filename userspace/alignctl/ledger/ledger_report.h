@@ -7,7 +7,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/schema.h"
 #include "ledger/ledger_select.h"
+
+/* The members of each device in ledger_report_document(). */
+extern const struct schema_row ledger_device_members[];
+/* Its member "format". */
+#define LEDGER_REPORT_FORMAT	1
 
 /* Print every counter with its unit and meaning, for help. */
 void ledger_report_counters(void);

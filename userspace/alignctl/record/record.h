@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/schema.h"
 #include "record/following.h"
 #include "sysfs/device.h"
 #include "trace/writer.h"
@@ -118,6 +119,9 @@ void record_count(struct record *record, const struct trace_request *request);
 
 /* Return the number of recorded requests. */
 uint64_t record_requests(const struct record *record);
+
+/* What record_report_json() prints. */
+extern const struct schema_document record_report_schema;
 
 /* Print the result, for people or as JSON. */
 void record_report_text(const struct record *record,

@@ -145,6 +145,65 @@ static void json_add_operation(struct json_object *object, const char *key,
 		 table_json_cell(&trace_operations_counted, row, column));
 }
 
+static const struct schema_row lost_rows[] = {
+	MEMBER("cpu", JSON_NUMBER, NULL, NULL),
+	MEMBER("count", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("device", JSON_TEXT, NULL, "As on the command line"),
+	MEMBER("output", JSON_TEXT, NULL, "As on the command line"),
+	MEMBER("output_format", JSON_TEXT, NULL,
+	       "As on the command line", SCHEMA_NAMES(trace_written_names)),
+	MEMBER("kernel", JSON_TEXT, NULL, "The release of the kernel"),
+	MEMBER("requests", JSON_NUMBER, NULL,
+	       "Number of all requests recorded"),
+	MEMBER("operations", JSON_OBJECT, NULL,
+	       "Those of each kind",
+	       .rows = trace_operations_counted_members, .name = "operations_counted"),
+	MEMBER("physical_block_size", JSON_NUMBER | JSON_NULL, "bytes",
+	       "The blocks of the device. These and the next five are null if the alignment offset is not known"),
+	MEMBER("alignment_offset", JSON_NUMBER | JSON_NULL, "bytes", NULL),
+	MEMBER("misaligned_writes", JSON_NUMBER | JSON_NULL, NULL,
+	       "Writes, and write-zeroes, with a partial touch"),
+	MEMBER("misaligned_write_zeroes", JSON_NUMBER | JSON_NULL, NULL, NULL),
+	MEMBER("touches", JSON_NUMBER | JSON_NULL, NULL,
+	       "Partial touches: all, those of writes, those of write-zeroes"),
+	MEMBER("write_touches", JSON_NUMBER | JSON_NULL, NULL, NULL),
+	MEMBER("zero_touches", JSON_NUMBER | JSON_NULL, NULL, NULL),
+	MEMBER("lost", JSON_NUMBER, NULL, "Requests that are missing"),
+	MEMBER("lost_by_cpu", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each processor that lost any", .rows = lost_rows),
+	MEMBER("buffer_kib", JSON_NUMBER, NULL, "As given"),
+	MEMBER("not_recorded", JSON_NUMBER, NULL,
+	       "Requests whose kind cannot be told"),
+	MEMBER("sent_back", JSON_NUMBER, NULL,
+	       "Requests that the device sent back at once and that were sent again"),
+	MEMBER("sent_back_late", JSON_NUMBER, NULL,
+	       "Those of them that are recorded twice all the same, because they came back late"),
+	MEMBER("secure_erases", JSON_NUMBER, NULL,
+	       "Number of the discards that were secure erases"),
+	MEMBER("late", JSON_NUMBER, NULL,
+	       "Requests that arrived too late for their place in the order, and have the time of the one before them"),
+	MEMBER("wall_s", JSON_REAL, NULL, "Seconds recorded"),
+	MEMBER("stopped", JSON_TEXT, NULL,
+	       "What ended the recording: signal, seconds, requests (--count), size or command",
+	       SCHEMA_WORDS("signal", "seconds", "requests", "size", "command")),
+	MEMBER("command_status", JSON_NUMBER | JSON_NULL, NULL,
+	       "Exit status of the command, 128 plus the number if a signal ended it; null if there was no command"),
+	MEMBER("followed", JSON_OBJECT | JSON_NULL, NULL,
+	       "With --requests an object, else null",
+	       .rows = shapes_report_members),
+	{ 0 },
+};
+
+const struct schema_document record_report_schema = {
+	"record", JSON_FORMAT,
+	"In 1, format was the name of what is now output_format.",
+	document_rows,
+};
+
 void record_report_json(const struct record *record,
 			const struct record_options *options)
 {

@@ -41,21 +41,34 @@ enum shape_column {
 	SHAPE_REQUESTS, SHAPE_AFTER, SHAPE_BECAME, SHAPE_BECAME_TEXT,
 };
 
+static const struct schema_row piece_rows[] = {
+	MEMBER("bytes", JSON_NUMBER, NULL, "Of the write in a request"),
+	MEMBER("merged", JSON_BOOL, NULL, "Whether that holds more than these"),
+	{ 0 },
+};
+
 static const struct table_column shape_columns[] = {
-	[SHAPE_OPERATION] = { .key = "operation", .heading = "OPERATION" },
+	[SHAPE_OPERATION] = { .key = "operation", .heading = "OPERATION",
+		COLUMN_MEMBER(JSON_TEXT, NULL, SCHEMA_WORDS("write", "write-zeroes")) },
 	[SHAPE_BYTES] = { .key = "bytes", .heading = "LENGTH",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
 	[SHAPE_START] = { .key = "start", .heading = "START",
-			  .flags = TABLE_RIGHT },
+			  .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "From the start of the physical block, in bytes") },
 	[SHAPE_COUNT] = { .key = "count", .heading = "COUNT",
-			  .flags = TABLE_RIGHT },
+			  .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Writes") },
 	[SHAPE_BEFORE] = { .key = "touches_before", .heading = "TOUCHES",
-			   .flags = TABLE_RIGHT },
+			   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Of each write, and of its requests") },
 	[SHAPE_REQUESTS] = { .key = "requests", .heading = "REQUESTS",
 			     .flags = TABLE_RIGHT },
 	[SHAPE_AFTER] = { .key = "touches_after", .heading = "THEIR-TOUCHES",
 			  .flags = TABLE_RIGHT },
-	[SHAPE_BECAME] = { .key = "became" },
+	[SHAPE_BECAME] = { .key = "became",
+		COLUMN_MEMBER(JSON_ARRAY | JSON_OBJECT,
+			"The parts of the write in requests",
+			.rows = piece_rows) },
 	[SHAPE_BECAME_TEXT] = { .heading = "BECAME" },
 };
 
@@ -155,8 +168,12 @@ enum node_column {
 };
 
 static const struct table_column node_columns[] = {
-	[NODE_KIND] = { .key = "kind" },
-	[NODE_DEPTH] = { .key = "depth" },
+	[NODE_KIND] = { .key = "kind",
+		COLUMN_MEMBER(JSON_TEXT,
+			"The operation, split, request or merged request",
+			SCHEMA_WORDS("write", "write-zeroes", "split", "request", "merged request")) },
+	[NODE_DEPTH] = { .key = "depth",
+		COLUMN_MEMBER(JSON_NUMBER, "Number of nodes that it is below") },
 	[NODE_NAME] = { .heading = "NODE" },
 	[NODE_SECTOR] = { .key = "sector", .heading = "SECTOR",
 			  .flags = TABLE_RIGHT },
@@ -166,9 +183,12 @@ static const struct table_column node_columns[] = {
 			 .flags = TABLE_RIGHT },
 	[NODE_TOUCHES] = { .key = "touches", .heading = "TOUCHES",
 			   .flags = TABLE_RIGHT },
-	[NODE_PART_SECTOR] = { .key = "part_sector" },
+	[NODE_PART_SECTOR] = { .key = "part_sector",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT,
+			"Of a request: the part of the write in it") },
 	[NODE_PART_BYTES] = { .key = "part_bytes", .heading = "OF-THE-WRITE",
-			      .flags = TABLE_RIGHT },
+			      .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT, NULL) },
 };
 
 static uint64_t bytes_of(const struct story_range *range)
@@ -489,6 +509,85 @@ static struct json_object *json_lost(const struct followed *followed)
 	json_add_number(object, "skipped", followed->skipped);
 	return object;
 }
+
+static const struct schema_row lost_rows[] = {
+	MEMBER("writes", JSON_NUMBER, NULL, "Without room"),
+	MEMBER("requests", JSON_NUMBER, NULL,
+	       "Parts of writes in them, without room"),
+	MEMBER("ends", JSON_NUMBER, NULL, "Without room"),
+	MEMBER("long_requests", JSON_NUMBER, NULL,
+	       "With more bios than are followed"),
+	MEMBER("skipped", JSON_NUMBER, NULL,
+	       "Events that no program saw, those of other devices among them"),
+	{ 0 },
+};
+
+static const struct schema_row shape_rows[] = {
+	MEMBERS_OF_TABLE(&shape_table),
+	{ 0 },
+};
+
+static const struct schema_row node_rows[] = {
+	MEMBERS_OF_TABLE(&node_table),
+	{ 0 },
+};
+
+static const struct schema_row start_rows[] = {
+	MEMBERS_OF_TABLE(&start_table),
+	{ 0 },
+};
+
+static const struct schema_row tree_rows[] = {
+	MEMBER("process", JSON_TEXT, NULL, "The thread that sent it"),
+	MEMBER("pid", JSON_NUMBER, NULL, NULL),
+	MEMBER("time_ns", JSON_NUMBER, "ns", "Of the monotonic clock"),
+	MEMBER("nodes", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "The write, its parts and their requests", .rows = node_rows),
+	{ 0 },
+};
+
+const struct schema_row shapes_report_members[] = {
+	MEMBER("writes", JSON_NUMBER, NULL,
+	       "Writes and write-zeroes that arrived"),
+	MEMBER("requests", JSON_NUMBER, NULL,
+	       "Requests with them that were issued to the driver"),
+	MEMBER("merged", JSON_NUMBER, NULL,
+	       "Those of these that hold several bios"),
+	MEMBER("touches_before", JSON_NUMBER, NULL,
+	       "Partial touches of the writes, and of the requests"),
+	MEMBER("touches_after", JSON_NUMBER, NULL, NULL),
+	MEMBER("sent_back", JSON_NUMBER, NULL,
+	       "Writes that the device sent back at once, which are not among those above"),
+	MEMBER("issued_again", JSON_NUMBER, NULL,
+	       "Parts of writes that the driver gave back and that were issued again, which count once"),
+	MEMBER("untied", JSON_NUMBER, NULL,
+	       "Bios in requests, and their bytes, whose write is not known. Their requests are among those above"),
+	MEMBER("untied_bytes", JSON_NUMBER, NULL, NULL),
+	MEMBER("in_flight", JSON_NUMBER, NULL,
+	       "Writes that had not been completed at the end"),
+	MEMBER("unfinished", JSON_NUMBER, NULL,
+	       "Those of them that had not been issued as a whole. They are in no shape"),
+	MEMBER("incomplete", JSON_NUMBER, NULL,
+	       "Writes that ended without. They are in no shape"),
+	MEMBER("lost", JSON_NUMBER, NULL,
+	       "What is not known for lack of room: the sum"),
+	MEMBER("lost_by_kind", JSON_OBJECT, NULL,
+	       "The same by kind", .rows = lost_rows),
+	MEMBER("skipped_ends", JSON_NUMBER, NULL,
+	       "Ends of bios of any device that no program saw. These do no harm: a write whose end was not seen counts at the end of the recording"),
+	MEMBER("other_shapes", JSON_NUMBER, NULL,
+	       "Writes that are in no shape, as there were more than 65536"),
+	MEMBER("shapes", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each way in which writes became requests, those with most touches first",
+	       .rows = shape_rows),
+	MEMBER("tree", JSON_OBJECT | JSON_NULL, NULL,
+	       "The write to which most touches were added, null if there is none",
+	       .rows = tree_rows),
+	MEMBER("starts", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "The writes and requests for each place in the physical block at which any begin",
+	       .rows = start_rows),
+	{ 0 },
+};
 
 struct json_object *shapes_report_json(const struct followed *followed)
 {

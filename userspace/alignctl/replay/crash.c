@@ -43,6 +43,35 @@ static void print_text(const struct replay_state *state,
 		puts("  stopped     not all was looked at");
 }
 
+static const struct schema_row verdict_rows[] = {
+	MEMBER("blocks", JSON_NUMBER, NULL, "Of 4096 bytes"),
+	MEMBER("first_sector", JSON_NUMBER | JSON_NULL, NULL,
+	       "null if there is none"),
+	{ 0 },
+};
+
+#define VERDICT_MEMBER(key, help) \
+	MEMBER(key, JSON_OBJECT, NULL, help, .rows = verdict_rows, \
+	       .name = "verdict")
+
+static const struct schema_row document_rows[] = {
+	MEMBER("source", JSON_TEXT, NULL, "The path"),
+	MEMBER("device", JSON_TEXT, NULL, "The path"),
+	MEMBER("durable", JSON_NUMBER, NULL, "Requests that were durable"),
+	MEMBER("issued", JSON_NUMBER | JSON_NULL, NULL,
+	       "Requests issued; null if the run did not end"),
+	MEMBER("done", JSON_BOOL, NULL, "Whether everything was read"),
+	VERDICT_MEMBER("lost", "Blocks by what is in them"),
+	VERDICT_MEMBER("torn", NULL),
+	VERDICT_MEMBER("old", NULL),
+	VERDICT_MEMBER("new", NULL),
+	{ 0 },
+};
+
+const struct schema_document replay_crash_schema = {
+	"replay --check", JSON_FORMAT, NULL, document_rows,
+};
+
 static void print_json(const struct replay_state *state,
 		       const struct device *device,
 		       const struct content_crash *crash)

@@ -9,6 +9,7 @@
 #ifndef ALIGNCTL_REPLAY_H
 #define ALIGNCTL_REPLAY_H
 
+#include "base/schema.h"
 #include "engine/engine.h"
 #include "replay/content.h"
 
@@ -171,5 +172,8 @@ void replay_close(struct replay *replay);
  * NULL, on the state's own. Return: ALIGNCTL_FINDINGS if writes were lost or torn.
  */
 int replay_crash(const char *state, const char *on, bool json);
+
+/* What its document holds. */
+extern const struct schema_document replay_crash_schema;
 
 #endif

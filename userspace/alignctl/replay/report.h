@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_REPLAY_REPORT_H
 #define ALIGNCTL_REPLAY_REPORT_H
 
+#include "base/schema.h"
 #include "replay/replay.h"
 
 /*
@@ -10,5 +11,15 @@
  * scan if nothing was to be done (--dry-run).
  */
 void replay_report(const struct replay *replay);
+
+/* The number of its documents. */
+#define REPLAY_FORMAT	3
+
+/* Its documents: of a run, of phases prepare and check, and with --dry-run. */
+extern const struct schema_document replay_run_schema;
+extern const struct schema_document replay_phase_schema;
+extern const struct schema_document replay_dry_schema;
+/* The members of the first, for documents with whole runs in them. */
+extern const struct schema_row replay_run_members[];
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/schema.h"
 #include "top/counting.h"
 #include "top/names.h"
 
@@ -30,6 +31,9 @@ void top_report_notes(const struct top_report *report);
 
 void top_report_text(const struct top_report *report,
 		     const struct top_interval *interval);
+
+/* What a document holds. */
+extern const struct schema_document top_report_schema;
 
 /* Print a document, on one line if others follow. */
 void top_report_json(const struct top_report *report,

@@ -6,10 +6,12 @@
 #define OPERATION_COLUMNS(count) {					\
 	[OPERATION_NAME] = { .heading = "OPERATION" },			\
 	[OPERATION_REQUESTS] = { .key = (count), .heading = "REQUESTS",	\
-				 .flags = TABLE_RIGHT },		\
+				 .flags = TABLE_RIGHT,			\
+		COLUMN_MEMBER(JSON_NUMBER, "Requests of this kind") },	\
 	[OPERATION_BYTES] = { .key = "bytes", .heading = "SIZE",	\
 			      .flags = TABLE_RIGHT,			\
-			      .unit = FIGURE_BYTES },			\
+			      .unit = FIGURE_BYTES,			\
+		COLUMN_MEMBER(JSON_NUMBER, "Their bytes") },		\
 	[OPERATION_MISALIGNED] = { .heading = "MISALIGNED",		\
 				   .flags = TABLE_RIGHT },		\
 	[OPERATION_TOUCHES] = { .heading = "TOUCHES",			\
@@ -54,6 +56,32 @@ const struct table_type trace_operations_counted =
 	TABLE_TYPE(counted, operation_value);
 const struct table_type trace_operations_requested =
 	TABLE_TYPE(requested, operation_value);
+
+static const struct schema_row counted_rows[] = {
+	MEMBERS_OF_TABLE(&trace_operations_counted),
+	{ 0 },
+};
+
+static const struct schema_row requested_rows[] = {
+	MEMBERS_OF_TABLE(&trace_operations_requested),
+	{ 0 },
+};
+
+#define OPERATIONS_ROWS(rows_, name_) {					\
+	OPERATION_MEMBER("read", rows_, name_),				\
+	OPERATION_MEMBER("write", rows_, name_),			\
+	OPERATION_MEMBER("flush", rows_, name_),			\
+	OPERATION_MEMBER("discard", rows_, name_),			\
+	OPERATION_MEMBER("write-zeroes", rows_, name_),			\
+	{ 0 },								\
+}
+#define OPERATION_MEMBER(key, rows_, name_) \
+	MEMBER(key, JSON_OBJECT, NULL, NULL, .rows = (rows_), .name = (name_))
+
+const struct schema_row trace_operations_counted_members[] =
+	OPERATIONS_ROWS(counted_rows, "operation_counted");
+const struct schema_row trace_operations_requested_members[] =
+	OPERATIONS_ROWS(requested_rows, "operation_requested");
 
 void trace_operations_print(const struct table_type *type,
 			    const struct trace_operation row[TRACE_NR_OPS])

@@ -42,6 +42,10 @@ struct trace_operation {
 extern const struct table_type trace_operations_counted;
 extern const struct table_type trace_operations_requested;
 
+/* The members of trace_operations_json() of each. */
+extern const struct schema_row trace_operations_counted_members[];
+extern const struct schema_row trace_operations_requested_members[];
+
 /* Print the operations that there are any of. */
 void trace_operations_print(const struct table_type *type,
 			    const struct trace_operation row[TRACE_NR_OPS]);

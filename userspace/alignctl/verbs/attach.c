@@ -239,5 +239,5 @@ static const char *const forms[] = {
 const struct verb verb_attach = {
 	"attach", "[DEV]", 0, 1,
 	"Create an align device on top of a block device",
-	rows, NULL, run, forms,
+	rows, NULL, run, forms, NULL,
 };

@@ -472,5 +472,5 @@ static const char *const forms[] = {
 const struct verb verb_check = {
 	"check", "[DEV...]", 0, 64,
 	"Audit devices from the disk up: what is misaligned, and how to fix it",
-	rows, list_metrics, run, forms,
+	rows, list_metrics, run, forms, NULL,
 };

@@ -11,6 +11,7 @@
 #include "base/message.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "conform/cut_report.h"
 #include "conform/report.h"
 #include "conform/rounds.h"
 #include "conform/saved.h"
@@ -109,6 +110,7 @@ static const struct option_row rows[] = {
 			    .excludes = "prepare",
 			    .because = "as the page is of rounds"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -400,4 +402,6 @@ const struct verb verb_conform = {
 	"conform", "DEV", 1, 1,
 	"Examine whether a block device keeps its word; writes to it",
 	rows, list_parts, run, forms,
+	SCHEMA_DOCUMENTS(&conform_report_schema, &cut_prepared_schema,
+			 &cut_report_schema),
 };

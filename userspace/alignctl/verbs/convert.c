@@ -31,6 +31,7 @@ static const struct option_row rows[] = {
 			  "recording (default), fio (iolog 3), csv or parquet",
 			  OPTION_VALUES(trace_written_names)),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -108,6 +109,63 @@ static struct json_object *disks_json(const struct trace_converted *done)
 	return disks;
 }
 
+static const struct schema_row disk_rows[] = {
+	MEMBER("name", JSON_TEXT | JSON_NULL, NULL,
+	       "null: the source does not tell"),
+	MEMBER("requests", JSON_NUMBER, NULL, NULL),
+	{ 0 },
+};
+
+static const struct schema_row reason_rows[] = {
+	MEMBER("no_operation", JSON_NUMBER, NULL, NULL),
+	MEMBER("other_command", JSON_NUMBER, NULL, "Of SCSI, or N in ftrace"),
+	MEMBER("no_length", JSON_NUMBER, NULL, NULL),
+	MEMBER("empty_event", JSON_NUMBER, NULL,
+	       "Of blktrace, with no length, and no flush"),
+	MEMBER("sync_file_range", JSON_NUMBER, NULL,
+	       "Of fio, which makes nothing durable"),
+	MEMBER("other_disk", JSON_NUMBER, NULL, "--disk"),
+	{ 0 },
+};
+
+static const struct schema_row lack_rows[] = {
+	MEMBER("fua", JSON_NUMBER, NULL, NULL),
+	MEMBER("preflush", JSON_NUMBER, NULL, "A flush before a write"),
+	MEMBER("write_zeroes", JSON_NUMBER, NULL, NULL),
+	MEMBER("process", JSON_NUMBER, NULL, "Number and name of one"),
+	MEMBER("line_end", JSON_NUMBER, NULL, "In the name of a process"),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("source", JSON_TEXT, NULL, "The first IN"),
+	MEMBER("source_format", JSON_TEXT, NULL,
+	       "Its format: recording, fio iolog v2, fio iolog v3, blktrace, blkparse, ftrace, parquet, csv, columns (--columns), or the name of a published one"),
+	MEMBER("output", JSON_TEXT, NULL, "FILE"),
+	MEMBER("output_format", JSON_TEXT, NULL, "Its format, as --to names it",
+	       SCHEMA_NAMES(trace_written_names)),
+	MEMBER("requests", JSON_NUMBER, NULL, "Number of all requests"),
+	MEMBER("operations", JSON_OBJECT, NULL, "Those of each kind",
+	       .rows = trace_operations_counted_members,
+	       .name = "operations_counted"),
+	MEMBER("lost", JSON_NUMBER, NULL,
+	       "Requests that the source says it lacks; of ftrace, events of any kind"),
+	MEMBER("left_out", JSON_NUMBER, NULL,
+	       "Entries of the source that make no request"),
+	MEMBER("left_out_by_reason", JSON_OBJECT, NULL, "The same by reason",
+	       .rows = reason_rows),
+	MEMBER("disks", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "The disks or files that requests go to", .rows = disk_rows),
+	MEMBER("not_expressed", JSON_OBJECT, NULL,
+	       "Number of requests with something that the format of FILE cannot express, and which are written without it",
+	       .rows = lack_rows),
+	{ 0 },
+};
+
+static const struct schema_document document = {
+	"convert", JSON_FORMAT, NULL, document_rows,
+};
+
 static void print_json(const struct trace_conversion *conversion,
 		       const struct trace_converted *done)
 {
@@ -177,5 +235,5 @@ static const char *const forms[] = {
 const struct verb verb_convert = {
 	"convert", "IN...", 1, INT_MAX,
 	"Convert a trace to another format",
-	rows, more_help, run, forms,
+	rows, more_help, run, forms, SCHEMA_DOCUMENTS(&document),
 };

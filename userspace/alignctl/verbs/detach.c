@@ -214,5 +214,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_detach = {
 	"detach", "NAME", 1, 1,
 	"Remove an align device, or make it linear again",
-	rows, NULL, run, NULL,
+	rows, NULL, run, NULL, NULL,
 };

@@ -67,5 +67,5 @@ static void more_help(void)
 const struct verb verb_fleet = {
 	"fleet", "FILE|DIR...", 1, INT_MAX,
 	"Rank many hosts by what check, stats and plan say of them",
-	rows, more_help, run, NULL,
+	rows, more_help, run, NULL, NULL,
 };

@@ -12,6 +12,46 @@
 
 #define JSON_FORMAT	1
 
+static const struct schema_row option_rows[] = {
+	MEMBER("option", JSON_TEXT, NULL, "Its name, without the dashes"),
+	MEMBER("argument", JSON_TEXT | JSON_NULL, NULL,
+	       "The word that stands for its argument in the help, or null: it takes none"),
+	MEMBER("help", JSON_TEXT, NULL, "Its line of the help"),
+	MEMBER("values", JSON_ARRAY | JSON_TEXT, NULL,
+	       "The words that its argument can be; empty: it is another thing. With the argument LIST, several of them, separated by commas"),
+	MEMBER("excludes", JSON_ARRAY | JSON_TEXT, NULL,
+	       "The options that do not go with it"),
+	MEMBER("only_with", JSON_ARRAY | JSON_TEXT | JSON_NULL, NULL,
+	       "The options that go with it, as no others do; null: excludes has those that do not"),
+	MEMBER("needs", JSON_TEXT | JSON_NULL, NULL,
+	       "The option without which it is refused, or null"),
+	MEMBER("because", JSON_TEXT | JSON_NULL, NULL,
+	       "Why it does not go with others, or needs one, in words that end a sentence; null: that is plain"),
+	{ 0 },
+};
+
+static const struct schema_row verb_rows[] = {
+	MEMBER("verb", JSON_TEXT, NULL, "Its name"),
+	MEMBER("operands", JSON_TEXT, NULL, "As in the message where they are missing"),
+	MEMBER("forms", JSON_ARRAY | JSON_TEXT, NULL,
+	       "What may follow the verb, a text for each way to use it, as the usage of the help shows it; empty: the operands and any of the options"),
+	MEMBER("summary", JSON_TEXT, NULL, "Its line of the list of verbs"),
+	MEMBER("options", JSON_ARRAY | JSON_OBJECT, NULL, "For each option",
+	       .rows = option_rows),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("verbs", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each verb, in the order of alignctl help",
+	       .rows = verb_rows),
+	{ 0 },
+};
+
+static const struct schema_document help_document = {
+	HELP_WORD, JSON_FORMAT, NULL, document_rows,
+};
+
 void help_print(const struct verb *const *verbs, size_t nr)
 {
 	size_t i;
@@ -118,6 +158,10 @@ int help(const struct verb *const *verbs, size_t nr, int argc, char **argv)
 
 	if (argc == 1 && !strcmp(argv[0], "--json"))
 		return print_json(verbs, nr);
+	if (argc == 1 && !strcmp(argv[0], "--json-schema")) {
+		schema_print(SCHEMA_DOCUMENTS(&help_document));
+		return ALIGNCTL_FINE;
+	}
 	if (argc > 1) {
 		message_error("help: takes one VERB, or --json, and not '%s' behind it",
 			      argv[1]);

@@ -15,6 +15,7 @@
 
 static const struct option_row rows[] = {
 	OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -44,44 +45,79 @@ enum list_column {
 /* What is OUTER is of the device, the rest of its targets; rows go by NAME. */
 static const struct table_column list_columns[] = {
 	[LIST_NAME] = { .key = "name", .heading = "NAME",
-			.flags = TABLE_OUTER | TABLE_RISING },
-	[LIST_DM] = { .key = "dm", .heading = "DM", .flags = TABLE_OUTER },
-	[LIST_INDEX] = { .key = "index" },
-	[LIST_START] = { .key = "start_sector" },
+			.flags = TABLE_OUTER | TABLE_RISING,
+		COLUMN_MEMBER(JSON_TEXT, "The device's name") },
+	[LIST_DM] = { .key = "dm", .heading = "DM", .flags = TABLE_OUTER,
+		COLUMN_MEMBER(JSON_TEXT, "The kernel's name for it") },
+	[LIST_INDEX] = { .key = "index",
+		COLUMN_MEMBER(JSON_NUMBER, "Number of the target") },
+	[LIST_START] = { .key = "start_sector",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Where the target begins in the device; null without root privileges") },
 	[LIST_SECTORS] = { .key = "sectors", .heading = "SIZE",
-			   .flags = TABLE_RIGHT, .unit = FIGURE_SECTORS },
-	[LIST_ON] = { .key = "device", .heading = "ON" },
-	[LIST_GONE] = { .key = "device_gone" },
-	[LIST_ON_START] = { .key = "device_start_sector" },
-	[LIST_MODE] = { .key = "mode", .heading = "MODE" },
+			   .flags = TABLE_RIGHT, .unit = FIGURE_SECTORS,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, "Its length; null likewise") },
+	[LIST_ON] = { .key = "device", .heading = "ON",
+		COLUMN_MEMBER(JSON_TEXT, "The device below, or its number if it is gone") },
+	[LIST_GONE] = { .key = "device_gone",
+		COLUMN_MEMBER(JSON_BOOL, "Whether the device below no longer exists") },
+	[LIST_ON_START] = { .key = "device_start_sector",
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Where the target begins on the device below, in sectors of 512 bytes; null without root privileges") },
+	[LIST_MODE] = { .key = "mode", .heading = "MODE",
+		COLUMN_MEMBER(JSON_TEXT, "What the target does", SCHEMA_NAMES(mode_names)) },
 	/* where the device makes it: else it is that of the device below */
 	[LIST_LOGICAL] = { .key = "logical_block_size", .heading = "LOGICAL",
 			   .flags = TABLE_RIGHT | TABLE_OPTIONAL,
-			   .unit = FIGURE_LENGTH },
+			   .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Where the target makes it, over larger ones of the device below; else null") },
 	[LIST_PHYSICAL] = { .key = "physical_block_size", .heading = "PHYSICAL",
 			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
 	[LIST_OFFSET] = { .key = "alignment_offset", .heading = "OFFSET",
-			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
+			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER,
+			"unknown: the kernel cannot say, and 0 was used",
+			SCHEMA_WORDS("unknown")) },
 	[LIST_HOLD] = { .key = "hold_ms", .heading = "HOLD",
-			.flags = TABLE_RIGHT, .unit = FIGURE_MS },
-	[LIST_MAX_BLOCKS] = { .key = "max_blocks" },
-	[LIST_BLOCKS] = { .key = "blocks" },
-	[LIST_MEMORY] = { .key = "memory_bytes" },
-	[LIST_HIGH_WATER] = { .key = "memory_high_water_bytes" },
-	[LIST_EPOCH] = { .key = "epoch" },
-	[LIST_HOLDING] = { .key = "holding" },
+			.flags = TABLE_RIGHT, .unit = FIGURE_MS,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"How long a partial touch may be held; null in modes that hold none") },
+	[LIST_MAX_BLOCKS] = { .key = "max_blocks",
+		COLUMN_MEMBER(JSON_NUMBER, "Most blocks in memory") },
+	[LIST_BLOCKS] = { .key = "blocks",
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks in memory now") },
+	[LIST_MEMORY] = { .key = "memory_bytes",
+		COLUMN_MEMBER(JSON_NUMBER, "Memory in use now") },
+	[LIST_HIGH_WATER] = { .key = "memory_high_water_bytes",
+		COLUMN_MEMBER(JSON_NUMBER, "Memory in use at most so far") },
+	[LIST_EPOCH] = { .key = "epoch",
+		COLUMN_MEMBER(JSON_NUMBER,
+			"Number of the epoch: a reload that changes the physical block size starts a new one") },
+	[LIST_HOLDING] = { .key = "holding",
+		COLUMN_MEMBER(JSON_BOOL | JSON_NULL,
+			"Whether mode coalesce may acknowledge a partial touch as soon as it is copied; null if the module is older and does not say") },
 	[LIST_OPEN] = { .key = "open_count", .heading = "OPEN",
-			.flags = TABLE_OUTER | TABLE_RIGHT },
-	[LIST_SUSPENDED] = { .key = "suspended", .flags = TABLE_OUTER },
+			.flags = TABLE_OUTER | TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"How often it is open; null without root privileges") },
+	[LIST_SUSPENDED] = { .key = "suspended", .flags = TABLE_OUTER,
+		COLUMN_MEMBER(JSON_BOOL, "Whether it is suspended") },
 	[LIST_HELD] = { .key = "held_blocks", .heading = "HELD",
-			.flags = TABLE_OUTER | TABLE_RIGHT },
+			.flags = TABLE_OUTER | TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks that are held") },
 	[LIST_HELD_BYTES] = { .key = "held_bytes", .heading = "HELD-BYTES",
 			      .flags = TABLE_OUTER | TABLE_RIGHT,
-			      .unit = FIGURE_BYTES },
+			      .unit = FIGURE_BYTES,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Acknowledged, and not on the drive yet; null if the module is older and does not say") },
 	[LIST_HELD_OLDEST] = { .key = "held_oldest_ms", .heading = "OLDEST",
 			       .flags = TABLE_OUTER | TABLE_RIGHT,
-			       .unit = FIGURE_MS },
-	[LIST_DEGRADED] = { .key = "degraded", .flags = TABLE_OUTER },
+			       .unit = FIGURE_MS,
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
+			"Age of the oldest held block; 0 if nothing is held, null if the module is older and does not say") },
+	[LIST_DEGRADED] = { .key = "degraded", .flags = TABLE_OUTER,
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks that cannot be written back") },
 	/* what device_gone, degraded, suspended and holding come to */
 	[LIST_STATE] = { .heading = "STATE" },
 };
@@ -205,6 +241,28 @@ static struct table_value list_value(const void *row, size_t column)
 static const struct table_type list_table =
 	TABLE_TYPE(list_columns, list_value);
 
+static const struct schema_row target_rows[] = {
+	MEMBERS_OF_TABLE(&list_table),
+	{ 0 },
+};
+
+static const struct schema_row device_rows[] = {
+	MEMBERS_OF_TABLE(&list_table, .outer = TABLE_OUTER),
+	MEMBER("targets", JSON_ARRAY | JSON_OBJECT, NULL, "For each target",
+	       .rows = target_rows),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("devices", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each align device", .rows = device_rows),
+	{ 0 },
+};
+
+static const struct schema_document document = {
+	"list", JSON_FORMAT, NULL, document_rows,
+};
+
 static struct json_object *json_device(const struct dm_align *device)
 {
 	struct json_object *object = json_new(), *targets = json_new_array();
@@ -275,5 +333,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_list = {
 	"list", "", 0, 0,
 	"Show every align device, what it lies on, and how it is set",
-	rows, NULL, run, NULL,
+	rows, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
 };

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "forecast/disks_report.h"
 #include "forecast/lanes.h"
 #include "forecast/report.h"
 #include "verbs/plan_disks.h"
@@ -63,6 +64,7 @@ static const struct option_row rows[] = {
 	[ROW_HTML] = OPTION("html", "FILE",
 			    "several disks: write the plan as a page, too"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -404,4 +406,5 @@ const struct verb verb_plan = {
 	"plan", "SOURCE...", 1, INT_MAX,
 	"Predict what a workload or a trace costs, without any I/O",
 	rows, NULL, run, forms,
+	SCHEMA_DOCUMENTS(&forecast_report_schema, &disks_report_schema),
 };

@@ -253,5 +253,5 @@ static const char *const forms[] = {
 const struct verb verb_probe = {
 	"probe", "METHOD [DEV]", 1, 2,
 	"Measure what a device can do, in a series of runs",
-	rows, list_methods, run, forms,
+	rows, list_methods, run, forms, NULL,
 };

@@ -44,6 +44,7 @@ static const struct option_row rows[] = {
 			      "kernel buffer for each processor (default: 4096)"),
 	[ROW_CONVERT] = OPTION("convert", "SOURCE", NULL),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -316,5 +317,5 @@ static const char *const forms[] = {
 const struct verb verb_record = {
 	"record", "DEV [-- COMMAND...]", 0, 1,
 	"Record the requests that reach a block device, as a trace",
-	rows, more_help, run, forms,
+	rows, more_help, run, forms, SCHEMA_DOCUMENTS(&record_report_schema),
 };

@@ -65,6 +65,7 @@ static const struct option_row rows[] = {
 	[ROW_FORCE] = OPTION("force", "DEV",
 			     "write to DEV although it is in use or holds data"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -536,4 +537,6 @@ const struct verb verb_replay = {
 	"replay", "SOURCE", 0, 1,
 	"Run a workload or a trace on a device, measure and check it",
 	rows, list_workloads, run, forms,
+	SCHEMA_DOCUMENTS(&replay_run_schema, &replay_phase_schema,
+			 &replay_dry_schema, &replay_crash_schema),
 };

@@ -175,5 +175,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_set = {
 	"set", "NAME", 1, 1,
 	"Change an align device, even while it is mounted",
-	rows, NULL, run, NULL,
+	rows, NULL, run, NULL, NULL,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/drive_interval.h"
+#include "audit/drive_report.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -79,6 +80,7 @@ static const struct option_row rows[] = {
 	[ROW_AFTER] = OPTION("after", "FILE",
 			     "compare it with this saved document instead",
 			     .needs = "compare"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -331,6 +333,44 @@ static int run(const struct verb *verb, int argc, char **argv)
 	return result;
 }
 
+static const struct schema_row drive_rows[] = {
+	MEMBERS_OF(drive_report_members),
+	MEMBERS_OF(drive_interval_members),
+	{ 0 },
+};
+
+#define DRIVES_MEMBER(type) \
+	MEMBER("drives", JSON_ARRAY | JSON_OBJECT | (type), NULL, \
+	       "With --drive: for each drive below the device", \
+	       .rows = drive_rows, .name = "drive")
+
+static const struct schema_row device_rows[] = {
+	MEMBERS_OF(ledger_device_members),
+	DRIVES_MEMBER(JSON_ABSENT),
+	{ 0 },
+};
+
+static const struct schema_row other_rows[] = {
+	MEMBER("name", JSON_TEXT, NULL, "Its name in the kernel"),
+	DRIVES_MEMBER(0),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("interval_s", JSON_NUMBER | JSON_ABSENT, "s",
+	       "With --interval, as given"),
+	MEMBER("devices", JSON_ARRAY | JSON_OBJECT, NULL, "For each device",
+	       .rows = device_rows),
+	MEMBER("others", JSON_ARRAY | JSON_OBJECT | JSON_ABSENT, NULL,
+	       "With --drive, without --interval: the named devices that are no align devices",
+	       .rows = other_rows),
+	{ 0 },
+};
+
+static const struct schema_document document = {
+	"stats", LEDGER_REPORT_FORMAT, NULL, document_rows,
+};
+
 static const char *const forms[] = {
 	"[NAME...] [--interval N [COUNT]] [--histograms] [--json]",
 	"[DEV...] --drive [--interval N [COUNT]] [--json]",
@@ -343,4 +383,5 @@ const struct verb verb_stats = {
 	"stats", "[NAME...]", 0, 64,
 	"Show the ledger of align devices: read-modify-writes and their fate",
 	rows, list_counters, run, forms,
+	SCHEMA_DOCUMENTS(&document, &ledger_compare_document),
 };

@@ -71,6 +71,7 @@ static const struct option_row rows[] = {
 			       .needs = "format"),
 	[ROW_JSON] = OPTION("json", NULL,
 			    "print JSON, one line for each interval"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -356,5 +357,5 @@ static const char *const forms[] = {
 const struct verb verb_top = {
 	"top", "[DEV]", 0, 2,
 	"Show live which processes, cgroups and files write misaligned",
-	rows, list_metrics, run, forms,
+	rows, list_metrics, run, forms, SCHEMA_DOCUMENTS(&top_report_schema),
 };

@@ -349,5 +349,5 @@ static const char *const forms[] = {
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
 	"Compare modes by running workloads, or compare two devices",
-	rows, more_help, run, forms,
+	rows, more_help, run, forms, NULL,
 };

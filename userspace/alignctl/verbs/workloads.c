@@ -19,6 +19,7 @@
 
 static const struct option_row rows[] = {
 	OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -63,40 +64,65 @@ enum workloads_column {
 	WORKLOADS_BLOCKS, WORKLOADS_WALL, WORKLOADS_MEAN, WORKLOADS_NOTE,
 };
 
+static const struct table_type workloads_table;
+
+static const struct schema_row page_cache_rows[] = {
+	MEMBERS_OF_TABLE(&workloads_table, .within = "page_cache."),
+	{ 0 },
+};
+
 static const struct table_column workloads_columns[] = {
-	[WORKLOADS_NAME] = { .key = "name", .heading = "NAME" },
-	[WORKLOADS_SUMMARY] = { .key = "summary" },
-	[WORKLOADS_ORIGIN] = { .key = "origin" },
+	[WORKLOADS_NAME] = { .key = "name", .heading = "NAME",
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
+	[WORKLOADS_SUMMARY] = { .key = "summary",
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
+	[WORKLOADS_ORIGIN] = { .key = "origin",
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
 	[WORKLOADS_COUNT] = { .key = "count", .heading = "COUNT",
-			      .flags = TABLE_RIGHT },
+			      .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "The published repetitions") },
 	[WORKLOADS_READS] = { .key = "reads", .heading = "READS",
-			      .flags = TABLE_RIGHT | TABLE_OPTIONAL },
-	[WORKLOADS_BUFFERED] = { .key = "buffered" },
+			      .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+		COLUMN_MEMBER(JSON_NUMBER, "Reads of the published run") },
+	[WORKLOADS_BUFFERED] = { .key = "buffered",
+		COLUMN_MEMBER(JSON_BOOL, "Whether the requests go through the page cache") },
 	[WORKLOADS_WRITES] = { .key = "writes", .heading = "WRITES",
-			       .flags = TABLE_RIGHT | TABLE_OPTIONAL },
-	[WORKLOADS_BYTES] = { .key = "bytes" },
+			       .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+		COLUMN_MEMBER(JSON_NUMBER, "Writes of the published run") },
+	[WORKLOADS_BYTES] = { .key = "bytes",
+		COLUMN_MEMBER(JSON_NUMBER, "Their bytes") },
 	/* null, or an object of the three that follow */
-	[WORKLOADS_CACHE] = { .key = "page_cache" },
-	[WORKLOADS_CACHE_BLOCK] = { .key = "page_cache.block_bytes" },
+	[WORKLOADS_CACHE] = { .key = "page_cache",
+		COLUMN_MEMBER(JSON_OBJECT | JSON_NULL,
+			"What the figures are for, as with plan; null if not buffered",
+			.rows = page_cache_rows) },
+	[WORKLOADS_CACHE_BLOCK] = { .key = "page_cache.block_bytes",
+		COLUMN_MEMBER(JSON_NUMBER, "Block of the page cache") },
 	[WORKLOADS_CACHE_READS] = { .key = "page_cache.blocks_read",
 				    .heading = "CACHE-READS",
-				    .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+				    .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks that it reads") },
 	[WORKLOADS_CACHE_WRITES] = { .key = "page_cache.blocks_written",
 				     .heading = "CACHE-WRITES",
-				     .flags = TABLE_RIGHT | TABLE_OPTIONAL },
+				     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks that it writes") },
 	[WORKLOADS_TOUCHES] = { .key = "touches_expected", .heading = "TOUCHES",
-				.flags = TABLE_RIGHT },
+				.flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "As with replay") },
 	[WORKLOADS_RMIN] = { .key = "rmin", .heading = "RMIN",
 			     .flags = TABLE_RIGHT },
 	[WORKLOADS_BLOCKS] = { .key = "distinct_blocks", .heading = "BLOCKS",
 			       .flags = TABLE_RIGHT },
 	[WORKLOADS_WALL] = { .key = "published.wall_s", .heading = "WALL",
 			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
-			     .unit = FIGURE_S },
+			     .unit = FIGURE_S,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL, "null where nothing was published") },
 	[WORKLOADS_MEAN] = { .key = "published.mean_us", .heading = "MEAN",
 			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
-			     .unit = FIGURE_US },
-	[WORKLOADS_NOTE] = { .key = "published.note" },
+			     .unit = FIGURE_US,
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL, NULL) },
+	[WORKLOADS_NOTE] = { .key = "published.note",
+		COLUMN_MEMBER(JSON_TEXT | JSON_NULL, NULL) },
 };
 
 /* 0 stands for what was not published. */
@@ -197,6 +223,38 @@ static int print_origin(size_t *index)
 	return result;
 }
 
+static const struct schema_row published_rows[] = {
+	MEMBERS_OF_TABLE(&workloads_table, .within = "published."),
+	{ 0 },
+};
+
+static const struct schema_row workload_rows[] = {
+	MEMBERS_OF_TABLE(&workloads_table),
+	MEMBER("published", JSON_OBJECT, NULL, "What was published of it",
+	       .rows = published_rows),
+	{ 0 },
+};
+
+static const struct schema_row method_rows[] = {
+	MEMBERS_OF_TABLE(&method_table),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("physical_block_size", JSON_NUMBER, "bytes",
+	       "The disk that the figures are for"),
+	MEMBER("sectors", JSON_NUMBER, NULL, NULL),
+	MEMBER("workloads", JSON_ARRAY | JSON_OBJECT, NULL, "For each workload",
+	       .rows = workload_rows),
+	MEMBER("methods", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each method of probe", .rows = method_rows),
+	{ 0 },
+};
+
+static const struct schema_document document = {
+	"workloads", JSON_FORMAT, NULL, document_rows,
+};
+
 static struct json_object *json_methods(void)
 {
 	struct json_object *array = json_new_array();
@@ -286,5 +344,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_workloads = {
 	"workloads", "", 0, 0,
 	"Show the built-in workloads, their origin, and what each must cost",
-	rows, NULL, run, NULL,
+	rows, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
 };

@@ -65,16 +65,24 @@ enum method_column {
 };
 
 static const struct table_column method_columns[] = {
-	[METHOD_NAME] = { .key = "name", .heading = "NAME" },
+	[METHOD_NAME] = { .key = "name", .heading = "NAME",
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
 	[METHOD_SUMMARY] = { .key = "summary", .heading = "SUMMARY",
-			     .flags = TABLE_WRAP },
-	[METHOD_ORIGIN] = { .key = "origin" },
+			     .flags = TABLE_WRAP,
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
+	[METHOD_ORIGIN] = { .key = "origin",
+		COLUMN_MEMBER(JSON_TEXT, NULL) },
 	[METHOD_COUNT] = { .key = "count", .heading = "COUNT",
-			   .flags = TABLE_RIGHT },
-	[METHOD_WRITES] = { .key = "writes" },
-	[METHOD_MAY_WRITE] = { .key = "may_write" },
-	[METHOD_SAMPLES] = { .key = "samples" },
-	[METHOD_PUBLISHED] = { .key = "published" },
+			   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Largest number of requests in a run") },
+	[METHOD_WRITES] = { .key = "writes",
+		COLUMN_MEMBER(JSON_BOOL, "Whether the method writes") },
+	[METHOD_MAY_WRITE] = { .key = "may_write",
+		COLUMN_MEMBER(JSON_BOOL, "Whether it does if it is given an area") },
+	[METHOD_SAMPLES] = { .key = "samples",
+		COLUMN_MEMBER(JSON_BOOL, "Whether it takes samples, too") },
+	[METHOD_PUBLISHED] = { .key = "published",
+		COLUMN_MEMBER(JSON_TEXT | JSON_NULL, "In words, or null") },
 };
 
 static struct table_value method_value(const void *row, size_t column)
