@@ -108,6 +108,7 @@ static struct json_object *kind_of(const struct schema_row *row,
 }
 
 static struct json_object *value_of(const struct schema_row *row,
+				    const char *help,
 				    struct json_object *definitions)
 {
 	struct json_object *schema = kind_of(row, definitions), *outer;
@@ -122,23 +123,35 @@ static struct json_object *value_of(const struct schema_row *row,
 	}
 	if (row->type & JSON_NULL)
 		schema = either(schema, typed("null"));
-	if (row->help)
-		json_add_text(schema, "description", row->help);
+	if (help)
+		json_add_text(schema, "description", help);
 	if (row->unit)
 		json_add_text(schema, "x-unit", row->unit);
 	return schema;
+}
+
+/* Return the help of the last one of some members; NULL: it has none. */
+static const char *last_help(struct json_object *members)
+{
+	const struct lh_entry *last = json_object_get_object(members)->tail;
+	struct json_object *member = (struct json_object *)lh_entry_v(last);
+
+	return json_get_text(member, "description");
 }
 
 /* Add a member, unless an earlier row has described it. */
 static void add_member(struct json_object *schema, const struct schema_row *row,
 		       struct json_object *definitions)
 {
+	const char *help = row->help;
 	struct json_object *inner;
 
 	json_object_object_get_ex(schema, "properties", &inner);
 	if (json_object_object_get_ex(inner, row->key, NULL))
 		return;
-	json_add(inner, row->key, value_of(row, definitions));
+	if (help && !*help)
+		help = last_help(inner);
+	json_add(inner, row->key, value_of(row, help, definitions));
 	json_object_object_get_ex(schema, "required", &inner);
 	if (!(row->type & JSON_ABSENT))
 		json_append(inner, json_from_text(row->key));

@@ -33,8 +33,8 @@ struct table_type;
  * @key: the member's key; NULL: the members of @rows or @table in its place
  * @type: JSON_*
  * @unit: unit of a number that its key does not tell, or NULL
- * @help: what it means, as sentences without the full stop of the last one; NULL:
- *	the row before says it
+ * @help: what it means, as sentences without the full stop of the last one; AS_ABOVE;
+ *	NULL: the key says it
  * @rows: members of a JSON_OBJECT
  * @name: name of that object's description, where several members have the same;
  *	else NULL
@@ -58,6 +58,9 @@ struct schema_row {
 	unsigned int outer;
 	const char *within;
 };
+
+/* Help of a row that has that of the row before. */
+#define AS_ABOVE	""
 
 /* A row: key, type, unit and help, and as designators what else it has. */
 #define MEMBER(key_, type_, unit_, help_, ...) \

@@ -206,7 +206,7 @@ static const struct table_column compare_columns[] = {
 			"null where it is not known", SCHEMA_NAMES(mode_names)) },
 	[COMPARE_AFTER] = { .key = "after", .heading = "AFTER",
 			    .flags = TABLE_RIGHT,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL, NULL, SCHEMA_NAMES(mode_names)) },
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL, AS_ABOVE, SCHEMA_NAMES(mode_names)) },
 	[COMPARE_CHANGE] = { .key = "change_percent", .heading = "CHANGE",
 			     .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_REAL | JSON_NULL,
@@ -312,7 +312,7 @@ static const struct table_column phase_columns[] = {
 	[PHASE_BEFORE_BAR] = { .heading = "BAR", .width = BAR_WIDTH },
 	[PHASE_AFTER] = { .key = "after_percent", .heading = "AFTER",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[PHASE_AFTER_BAR] = { .heading = "BAR" },
 };
 

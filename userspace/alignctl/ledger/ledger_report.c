@@ -55,7 +55,8 @@ static const struct table_column target_columns[] = {
 			"Where the target makes it, over larger ones of the device below; else null") },
 	[TARGET_PHYSICAL] = { .key = "physical_block_size",
 			      .heading = "PHYSICAL", .flags = TABLE_RIGHT,
-			      .unit = FIGURE_LENGTH },
+			      .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER, "The blocks that touches are counted by") },
 	[TARGET_OFFSET] = { .key = "alignment_offset", .heading = "OFFSET",
 			    .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH,
 		COLUMN_MEMBER(JSON_NUMBER,
@@ -163,7 +164,7 @@ enum counter_column {
 	COUNTER_MEANING,
 };
 
-static const struct schema_row ledger_counter_members[] = {
+const struct schema_row ledger_counter_members[] = {
 #define LEDGER_COUNTER(name, kind, unit, help) \
 	MEMBER(#name, JSON_NUMBER | JSON_NULL, unit, help),
 #include "ledger_table.h"
@@ -304,10 +305,10 @@ static const struct table_column histogram_columns[] = {
 			"Of times: the upper ends of the bins that these percentiles lie in: all times in a bin are below its end, and none need be near it. The last bin has no end; there the value is its lower end, and all times are at least that. null if there are no times") },
 	[TIMES_P90] = { .key = "p90_us", .heading = "P90", .flags = TABLE_RIGHT,
 			.unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, NULL) },
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, AS_ABOVE) },
 	[TIMES_P99] = { .key = "p99_us", .heading = "P99", .flags = TABLE_RIGHT,
 			.unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, NULL) },
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, AS_ABOVE) },
 };
 
 static struct json_object *json_bins(const struct histogram_row *row)
@@ -522,7 +523,7 @@ static const struct schema_row target_rows[] = {
 static const struct schema_row derived_rows[] = {
 	MEMBER("write_amplification_before", JSON_REAL, NULL,
 	       "Bytes of whole physical blocks touched by the writes that arrived, and by those that were sent to the drive, for each byte of the writes that arrived; 0 if there were none"),
-	MEMBER("write_amplification_after", JSON_REAL, NULL, NULL),
+	MEMBER("write_amplification_after", JSON_REAL, NULL, AS_ABOVE),
 	MEMBER("balanced", JSON_BOOL, NULL,
 	       "Whether rmw_expected = rmw_avoided + rmw_host + rmw_drive + rmw_lost + rmw_pending holds for the raw counters; under load it may not for a moment"),
 	MEMBER("degraded", JSON_BOOL, NULL,
@@ -546,7 +547,7 @@ static const struct schema_row histograms_rows[] = {
 			 "Writes by size; the bound is the smallest size of the bin"),
 	HISTOGRAM_MEMBER("latency_aligned",
 			 "Writes without and with partial touches by latency; the bound is the upper end in microseconds"),
-	HISTOGRAM_MEMBER("latency_misaligned", NULL),
+	HISTOGRAM_MEMBER("latency_misaligned", AS_ABOVE),
 	HISTOGRAM_MEMBER("hold_time",
 			 "Held blocks, from their first held write until they were written back or dropped; the bound is the upper end in microseconds"),
 	{ 0 },

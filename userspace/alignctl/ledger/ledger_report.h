@@ -12,6 +12,8 @@
 
 /* The members of each device in ledger_report_document(). */
 extern const struct schema_row ledger_device_members[];
+/* The counters of the ledger, each by its name. */
+extern const struct schema_row ledger_counter_members[];
 /* Its member "format". */
 #define LEDGER_REPORT_FORMAT	1
 

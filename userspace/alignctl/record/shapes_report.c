@@ -64,7 +64,8 @@ static const struct table_column shape_columns[] = {
 	[SHAPE_REQUESTS] = { .key = "requests", .heading = "REQUESTS",
 			     .flags = TABLE_RIGHT },
 	[SHAPE_AFTER] = { .key = "touches_after", .heading = "THEIR-TOUCHES",
-			  .flags = TABLE_RIGHT },
+			  .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, AS_ABOVE) },
 	[SHAPE_BECAME] = { .key = "became",
 		COLUMN_MEMBER(JSON_ARRAY | JSON_OBJECT,
 			"The parts of the write in requests",
@@ -188,7 +189,7 @@ static const struct table_column node_columns[] = {
 			"Of a request: the part of the write in it") },
 	[NODE_PART_BYTES] = { .key = "part_bytes", .heading = "OF-THE-WRITE",
 			      .flags = TABLE_RIGHT,
-		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT, NULL) },
+		COLUMN_MEMBER(JSON_NUMBER | JSON_ABSENT, AS_ABOVE) },
 };
 
 static uint64_t bytes_of(const struct story_range *range)
@@ -539,7 +540,7 @@ static const struct schema_row start_rows[] = {
 
 static const struct schema_row tree_rows[] = {
 	MEMBER("process", JSON_TEXT, NULL, "The thread that sent it"),
-	MEMBER("pid", JSON_NUMBER, NULL, NULL),
+	MEMBER("pid", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBER("time_ns", JSON_NUMBER, "ns", "Of the monotonic clock"),
 	MEMBER("nodes", JSON_ARRAY | JSON_OBJECT, NULL,
 	       "The write, its parts and their requests", .rows = node_rows),
@@ -555,14 +556,14 @@ const struct schema_row shapes_report_members[] = {
 	       "Those of these that hold several bios"),
 	MEMBER("touches_before", JSON_NUMBER, NULL,
 	       "Partial touches of the writes, and of the requests"),
-	MEMBER("touches_after", JSON_NUMBER, NULL, NULL),
+	MEMBER("touches_after", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBER("sent_back", JSON_NUMBER, NULL,
 	       "Writes that the device sent back at once, which are not among those above"),
 	MEMBER("issued_again", JSON_NUMBER, NULL,
 	       "Parts of writes that the driver gave back and that were issued again, which count once"),
 	MEMBER("untied", JSON_NUMBER, NULL,
 	       "Bios in requests, and their bytes, whose write is not known. Their requests are among those above"),
-	MEMBER("untied_bytes", JSON_NUMBER, NULL, NULL),
+	MEMBER("untied_bytes", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBER("in_flight", JSON_NUMBER, NULL,
 	       "Writes that had not been completed at the end"),
 	MEMBER("unfinished", JSON_NUMBER, NULL,

@@ -62,9 +62,9 @@ static const struct schema_row document_rows[] = {
 	       "Requests issued; null if the run did not end"),
 	MEMBER("done", JSON_BOOL, NULL, "Whether everything was read"),
 	VERDICT_MEMBER("lost", "Blocks by what is in them"),
-	VERDICT_MEMBER("torn", NULL),
-	VERDICT_MEMBER("old", NULL),
-	VERDICT_MEMBER("new", NULL),
+	VERDICT_MEMBER("torn", AS_ABOVE),
+	VERDICT_MEMBER("old", AS_ABOVE),
+	VERDICT_MEMBER("new", AS_ABOVE),
 	{ 0 },
 };
 

@@ -673,20 +673,20 @@ static const struct schema_row samples_rows[] = {
 	MEMBER("seconds", JSON_NUMBER, NULL,
 	       "Whole seconds in which any request ended"),
 	MEMBER("seconds_idle", JSON_NUMBER, NULL, "Number of the others"),
-	MEMBER("iops", JSON_REAL, NULL, NULL),
-	MEMBER("iops_sd", JSON_REAL, NULL, NULL),
-	MEMBER("iops_min", JSON_NUMBER, NULL, NULL),
-	MEMBER("iops_max", JSON_NUMBER, NULL, NULL),
-	MEMBER("mb_per_s", JSON_REAL, NULL, NULL),
+	MEMBER("iops", JSON_REAL, NULL, "Requests a second, and MB of 10^6 bytes"),
+	MEMBER("iops_sd", JSON_REAL, NULL, AS_ABOVE),
+	MEMBER("iops_min", JSON_NUMBER, NULL, AS_ABOVE),
+	MEMBER("iops_max", JSON_NUMBER, NULL, AS_ABOVE),
+	MEMBER("mb_per_s", JSON_REAL, NULL, AS_ABOVE),
 	{ 0 },
 };
 
 static const struct schema_row slice_rows[] = {
 	MEMBER("end_s", JSON_REAL, NULL,
 	       "When the last request of a part had completed, since the start of the run"),
-	MEMBER("count", JSON_NUMBER, NULL, NULL),
-	MEMBER("mean_us", JSON_REAL, NULL, NULL),
-	MEMBER("max_us", JSON_REAL, NULL, NULL),
+	MEMBER("count", JSON_NUMBER, NULL, "Requests of the part, and their times"),
+	MEMBER("mean_us", JSON_REAL, NULL, AS_ABOVE),
+	MEMBER("max_us", JSON_REAL, NULL, AS_ABOVE),
 	{ 0 },
 };
 
@@ -701,7 +701,7 @@ static const struct schema_row check_rows[] = {
 	{ 0 },
 };
 
-static const struct schema_row facts_rows[] = {
+const struct schema_row replay_facts_members[] = {
 	MEMBER("kind", JSON_TEXT, NULL,
 	       NULL, SCHEMA_WORDS("disk", "partition", "file")),
 	MEMBER("size_bytes", JSON_NUMBER, NULL, NULL),
@@ -715,11 +715,11 @@ static const struct schema_row facts_rows[] = {
 	MEMBER("rotational", JSON_BOOL | JSON_ABSENT, NULL, NULL),
 	MEMBER("scheduler", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL,
 	       "The text in its queue directory in sysfs, null where there is none"),
-	MEMBER("nomerges", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL, NULL),
+	MEMBER("nomerges", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("max_sectors_kb", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL,
-	       NULL),
-	MEMBER("max_segments", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL, NULL),
-	MEMBER("write_cache", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL, NULL),
+	       AS_ABOVE),
+	MEMBER("max_segments", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL, AS_ABOVE),
+	MEMBER("write_cache", JSON_TEXT | JSON_NULL | JSON_ABSENT, NULL, AS_ABOVE),
 	{ 0 },
 };
 
@@ -733,7 +733,7 @@ static const struct schema_row kind_rows[] = {
 static const struct schema_row head_rows[] = {
 	MEMBER("source", JSON_TEXT, NULL, "The workload or the trace"),
 	MEMBER("source_format", JSON_TEXT, NULL,
-	       "workload or the format of the trace"),
+	       "The word workload, or the format of the trace"),
 	MEMBER("device", JSON_TEXT, NULL, "The path"),
 	MEMBER("count", JSON_NUMBER | JSON_ABSENT, NULL,
 	       "Only of a workload, as the next four: repetitions"),
@@ -753,9 +753,9 @@ static const struct schema_row head_rows[] = {
 	       "Whether phase run goes through the page cache"),
 	MEMBER("fdatasync", JSON_BOOL, NULL,
 	       "Whether a flush was asked for after each write"),
-	MEMBER("depth", JSON_NUMBER, NULL, "Of each thread"),
-	MEMBER("threads", JSON_NUMBER, NULL, NULL),
-	MEMBER("warmup_s", JSON_REAL, NULL, NULL),
+	MEMBER("depth", JSON_NUMBER, NULL, "Requests in flight, of each thread"),
+	MEMBER("threads", JSON_NUMBER, NULL, "Each with depth requests in flight"),
+	MEMBER("warmup_s", JSON_REAL, NULL, "Seconds of the warm-up"),
 	MEMBER("physical_block_size", JSON_NUMBER, "bytes",
 	       "The blocks that the following figures, by_class and by_phase are for"),
 	MEMBER("alignment_offset", JSON_NUMBER, "bytes",
@@ -763,7 +763,7 @@ static const struct schema_row head_rows[] = {
 	       SCHEMA_WORDS("unknown")),
 	MEMBER("writes_expected", JSON_NUMBER | JSON_ABSENT, NULL,
 	       "Only of a workload that writes, as the next four: writes that the device gets of the whole workload, and blocks that the page cache reads for them. Unless buffered, these are the writes of the workload, and 0"),
-	MEMBER("reads_expected", JSON_NUMBER | JSON_ABSENT, NULL, NULL),
+	MEMBER("reads_expected", JSON_NUMBER | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("touches_expected", JSON_NUMBER | JSON_ABSENT, NULL,
 	       "Partial touches of the whole workload on these physical blocks: the read-modify-writes of a drive without a cache"),
 	MEMBER("rmin", JSON_NUMBER | JSON_ABSENT, NULL,
@@ -778,7 +778,7 @@ static const struct schema_row tail_rows[] = {
 	       "Whether the data is what was written", .rows = check_rows),
 	MEMBER("device_facts", JSON_OBJECT, NULL,
 	       "What the device says of itself",
-	       .rows = facts_rows, .name = "device_facts"),
+	       .rows = replay_facts_members, .name = "device_facts"),
 	{ 0 },
 };
 
@@ -793,7 +793,7 @@ const struct schema_row replay_run_members[] = {
 	       "Requests of the warm-up, which are in none of the following figures but issued and failed"),
 	MEMBER("requests", JSON_NUMBER, NULL,
 	       "Requests of the source that succeeded, and bytes of their reads and writes. Flushes that a workload or --fdatasync adds after writes are not requests of the source"),
-	MEMBER("bytes", JSON_NUMBER, NULL, NULL),
+	MEMBER("bytes", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBER("flushes", JSON_NUMBER, NULL,
 	       "All flushes that succeeded but the one at the end: those of the source, and those added"),
 	MEMBER("issued", JSON_NUMBER, NULL,
@@ -816,7 +816,7 @@ const struct schema_row replay_run_members[] = {
 	       "Seconds of the flush after the run, which is not part of wall_s. Data that is held when it is acknowledged is written in both, so compare their sum"),
 	MEMBER("iops", JSON_REAL, NULL,
 	       "Of the whole run: requests and bytes / 10^6 per second of wall_s"),
-	MEMBER("mb_per_s", JSON_REAL, NULL, NULL),
+	MEMBER("mb_per_s", JSON_REAL, NULL, AS_ABOVE),
 	MEMBER("samples_1s", JSON_OBJECT | JSON_NULL, NULL,
 	       "The rates as means of one-second samples, over those whole seconds in which any request ended, as tools that sample print it. They differ from the rates of the whole run if the run stalls. null if it was shorter than a second",
 	       .rows = samples_rows),
@@ -833,7 +833,7 @@ const struct schema_row replay_run_members[] = {
 	       "The same from the intended start to the issue; null likewise",
 	       .rows = times_rows, .name = "times"),
 	MEMBER("drift", JSON_REAL | JSON_NULL, NULL,
-	       "timing open: how late the last request was issued, as a fraction of the time at which it was due; else null"),
+	       "Where timing is open: how late the last request was issued, as a fraction of the time at which it was due; else null"),
 	MEMBER("time_line", JSON_ARRAY | JSON_OBJECT, NULL,
 	       "The requests of the source in the order of completion, in parts of equal number, 100 to 200 of them if there are enough requests",
 	       .rows = slice_rows),
@@ -859,7 +859,7 @@ static const struct schema_row phase_rows[] = {
 	MEMBERS_OF(head_rows),
 	MEMBER("requests", JSON_NUMBER, NULL,
 	       "Requests of the workload, and their bytes"),
-	MEMBER("bytes", JSON_NUMBER, NULL, NULL),
+	MEMBER("bytes", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBERS_OF(tail_rows),
 	{ 0 },
 };
@@ -869,14 +869,14 @@ static const struct schema_row dry_rows[] = {
 	MEMBER("by_kind", JSON_ARRAY | JSON_OBJECT, NULL,
 	       "Requests and bytes of each kind", .rows = kind_rows),
 	MEMBER("end", JSON_NUMBER, "bytes", "Where the last request ends"),
-	MEMBER("device_bytes", JSON_NUMBER, NULL, NULL),
+	MEMBER("device_bytes", JSON_NUMBER, NULL, "Length of the device"),
 	MEMBER("placement", JSON_TEXT, NULL,
 	       NULL, SCHEMA_NAMES(placement_names)),
 	MEMBER("wrap_bytes", JSON_NUMBER | JSON_NULL, "bytes",
 	       "With wrap: the bytes after which the device starts again; else null"),
 	MEMBER("moved", JSON_NUMBER, NULL,
 	       "Requests that go elsewhere than in the trace"),
-	MEMBER("dry_run", JSON_BOOL, NULL, NULL),
+	MEMBER("dry_run", JSON_BOOL, NULL, "true"),
 	{ 0 },
 };
 

@@ -21,5 +21,6 @@ extern const struct schema_document replay_phase_schema;
 extern const struct schema_document replay_dry_schema;
 /* The members of the first, for documents with whole runs in them. */
 extern const struct schema_row replay_run_members[];
+extern const struct schema_row replay_facts_members[];
 
 #endif

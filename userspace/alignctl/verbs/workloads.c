@@ -110,9 +110,11 @@ static const struct table_column workloads_columns[] = {
 				.flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER, "As with replay") },
 	[WORKLOADS_RMIN] = { .key = "rmin", .heading = "RMIN",
-			     .flags = TABLE_RIGHT },
+			     .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, AS_ABOVE) },
 	[WORKLOADS_BLOCKS] = { .key = "distinct_blocks", .heading = "BLOCKS",
-			       .flags = TABLE_RIGHT },
+			       .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, AS_ABOVE) },
 	[WORKLOADS_WALL] = { .key = "published.wall_s", .heading = "WALL",
 			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
 			     .unit = FIGURE_S,
@@ -120,9 +122,9 @@ static const struct table_column workloads_columns[] = {
 	[WORKLOADS_MEAN] = { .key = "published.mean_us", .heading = "MEAN",
 			     .flags = TABLE_RIGHT | TABLE_OPTIONAL,
 			     .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL, NULL) },
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL, AS_ABOVE) },
 	[WORKLOADS_NOTE] = { .key = "published.note",
-		COLUMN_MEMBER(JSON_TEXT | JSON_NULL, NULL) },
+		COLUMN_MEMBER(JSON_TEXT | JSON_NULL, AS_ABOVE) },
 };
 
 /* 0 stands for what was not published. */
@@ -243,7 +245,7 @@ static const struct schema_row method_rows[] = {
 static const struct schema_row document_rows[] = {
 	MEMBER("physical_block_size", JSON_NUMBER, "bytes",
 	       "The disk that the figures are for"),
-	MEMBER("sectors", JSON_NUMBER, NULL, NULL),
+	MEMBER("sectors", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBER("workloads", JSON_ARRAY | JSON_OBJECT, NULL, "For each workload",
 	       .rows = workload_rows),
 	MEMBER("methods", JSON_ARRAY | JSON_OBJECT, NULL,
