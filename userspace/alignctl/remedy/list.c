@@ -38,6 +38,33 @@ static struct json_object *json_remedy(const struct remedy *remedy)
 	return object;
 }
 
+static const struct schema_row remedy_rows[] = {
+	MEMBER("name", JSON_TEXT, NULL, NULL),
+	MEMBER("purpose", JSON_TEXT, NULL,
+	       "The findings or messages that it is for"),
+	MEMBER("when", JSON_TEXT, NULL, "When it applies"),
+	MEMBER("destroys", JSON_TEXT, NULL,
+	       NULL,
+	       SCHEMA_WORDS("nothing", "the content",
+			    "acknowledged writes that cannot be written")),
+	MEMBER("unmount", JSON_BOOL, NULL,
+	       "true: nothing may use the device meanwhile"),
+	MEMBER("command", JSON_TEXT, NULL, "With the names of words in braces"),
+	MEMBER("text", JSON_TEXT | JSON_NULL, NULL,
+	       "The words around the command, likewise, or null"),
+	{ 0 },
+};
+
+static const struct schema_row document_rows[] = {
+	MEMBER("remedies", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each remedy", .rows = remedy_rows),
+	{ 0 },
+};
+
+const struct schema_document remedy_list_schema = {
+	"check --remedies", JSON_FORMAT, NULL, document_rows,
+};
+
 void remedy_list_json(void)
 {
 	struct json_object *document = json_new_document(JSON_FORMAT);

@@ -318,6 +318,77 @@ static struct json_object *json_rated(const struct unit_rated *rated)
 	return object;
 }
 
+static const struct schema_row rotation_claim_rows[] = {
+	MEMBER("rpm", JSON_REAL | JSON_NULL, NULL,
+	       "Revolutions a minute, 0 if it does not rotate; null if nobody says"),
+	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
+	       "measured, drive or kernel"),
+	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "Its name there"),
+	MEMBER("rpm_least", JSON_REAL | JSON_NULL, NULL,
+	       "The interval of what was measured"),
+	MEMBER("rpm_most", JSON_REAL | JSON_NULL, NULL, NULL),
+	MEMBER("unread", JSON_TEXT | JSON_NULL, NULL,
+	       "Why it cannot be used, or null"),
+	{ 0 },
+};
+
+static const struct schema_row rotation_rows[] = {
+	MEMBER("rpm", JSON_REAL | JSON_NULL, NULL,
+	       "Of the first claim: revolutions a minute, 0 if it does not rotate; null if nobody says"),
+	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
+	       "measured, drive or kernel"),
+	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "Its name there"),
+	MEMBER("contradicted", JSON_BOOL, NULL,
+	       "Whether another claim is more than 1 % beyond the interval of the first one"),
+	MEMBER("claims", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "By precedence", .rows = rotation_claim_rows),
+	{ 0 },
+};
+
+static const struct schema_row rated_rows[] = {
+	MEMBER("bytes", JSON_NUMBER, NULL,
+	       "That the SSD is rated to be written in its life"),
+	MEMBER("source", JSON_TEXT, NULL, "override or hwdb"),
+	MEMBER("figure", JSON_TEXT, NULL, "Its name there"),
+	{ 0 },
+};
+
+static const struct schema_row claim_rows[] = {
+	MEMBER("source", JSON_TEXT, NULL,
+	       "given, override, measured, hwdb, drive or kernel"),
+	MEMBER("figure", JSON_TEXT, NULL, "Its name there"),
+	MEMBER("origin", JSON_TEXT | JSON_NULL, NULL,
+	       "Where the kernel likely has it from, or null"),
+	MEMBER("bytes", JSON_NUMBER | JSON_NULL, NULL, NULL),
+	MEMBER("confidence", JSON_TEXT, NULL,
+	       NULL, SCHEMA_WORDS("low", "medium", "high")),
+	MEMBER("states", JSON_BOOL, NULL, "false: a hint"),
+	MEMBER("unread", JSON_TEXT | JSON_NULL, NULL,
+	       "Why the figure could not be read or used, or null"),
+	{ 0 },
+};
+
+const struct schema_row unit_members[] = {
+	MEMBER("bytes", JSON_NUMBER | JSON_NULL, NULL,
+	       "null if nothing states it"),
+	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
+	       "given, override, measured, hwdb, drive or kernel"),
+	MEMBER("confidence", JSON_TEXT | JSON_NULL, NULL,
+	       NULL, SCHEMA_WORDS("low", "medium", "high")),
+	MEMBER("contradicted", JSON_BOOL, NULL,
+	       "Whether a claim states another one"),
+	MEMBER("firmware", JSON_TEXT | JSON_NULL, NULL, NULL),
+	MEMBER("disk", JSON_TEXT | JSON_NULL, NULL,
+	       "wwid, or serial- and the serial number"),
+	MEMBER("rotation", JSON_OBJECT | JSON_NULL, NULL,
+	       "null if there are no claims", .rows = rotation_rows),
+	MEMBER("rated_writes", JSON_OBJECT | JSON_NULL, NULL,
+	       "null if no record says", .rows = rated_rows),
+	MEMBER("claims", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "By precedence", .rows = claim_rows),
+	{ 0 },
+};
+
 struct json_object *unit_json(const struct unit *unit)
 {
 	const struct unit_claim *taken = unit_taken(unit);

@@ -21,6 +21,7 @@
 #include <stddef.h>
 
 #include "base/maybe.h"
+#include "base/schema.h"
 #include "sysfs/sysfs.h"
 
 /* Who makes a claim: the first one that states the unit is taken. */
@@ -210,5 +211,8 @@ const char *unit_confidence_name(enum unit_confidence confidence);
  * puts it.
  */
 struct json_object *unit_json(const struct unit *unit);
+
+/* The members of unit_json(). */
+extern const struct schema_row unit_members[];
 
 #endif

@@ -15,6 +15,7 @@
 #include "audit/layout_report.h"
 #include "audit/metrics.h"
 #include "audit/report.h"
+#include "audit/report_schema.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/json.h"
@@ -78,6 +79,7 @@ static const struct option_row rows[] = {
 	[ROW_SERIAL] = OPTION("serial", NULL,
 			      "add serial numbers of disks to the metrics",
 			      .needs = "format"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -472,5 +474,7 @@ static const char *const forms[] = {
 const struct verb verb_check = {
 	"check", "[DEV...]", 0, 64,
 	"Audit devices from the disk up: what is misaligned, and how to fix it",
-	rows, list_metrics, run, forms, NULL,
+	rows, list_metrics, run, forms,
+	SCHEMA_DOCUMENTS(&audit_report_schema, &remedy_list_schema,
+			 &layout_report_schema),
 };

@@ -12,6 +12,7 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "fleet/reader.h"
+#include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/verbs.h"
 
@@ -27,6 +28,7 @@ static const struct option_row rows[] = {
 			  .because = "as JSON has all rows"),
 	[ROW_HTML] = OPTION("html", "FILE", "write the list as a page, too"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -67,5 +69,5 @@ static void more_help(void)
 const struct verb verb_fleet = {
 	"fleet", "FILE|DIR...", 1, INT_MAX,
 	"Rank many hosts by what check, stats and plan say of them",
-	rows, more_help, run, NULL, NULL,
+	rows, more_help, run, NULL, SCHEMA_DOCUMENTS(&fleet_document),
 };

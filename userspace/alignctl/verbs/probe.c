@@ -18,6 +18,7 @@
 #include "sysfs/guard.h"
 #include "verbs/area.h"
 #include "verbs/plan_options.h"
+#include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/unit_note.h"
 #include "verbs/verbs.h"
@@ -58,6 +59,7 @@ static const struct option_row rows[] = {
 			     "write to DEV although it is in use or holds data"),
 	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -253,5 +255,5 @@ static const char *const forms[] = {
 const struct verb verb_probe = {
 	"probe", "METHOD [DEV]", 1, 2,
 	"Measure what a device can do, in a series of runs",
-	rows, list_methods, run, forms, NULL,
+	rows, list_methods, run, forms, probe_documents,
 };

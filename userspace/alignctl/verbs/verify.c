@@ -15,6 +15,7 @@
 #include "base/nearest.h"
 #include "ledger/mode.h"
 #include "verbs/compare.h"
+#include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/run_options.h"
 #include "verbs/verbs.h"
@@ -77,6 +78,7 @@ static const struct option_row rows[] = {
 			     "write to DEV although it is in use or holds data"),
 	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
@@ -349,5 +351,5 @@ static const char *const forms[] = {
 const struct verb verb_verify = {
 	"verify", "WORKLOAD...", 1, INT_MAX,
 	"Compare modes by running workloads, or compare two devices",
-	rows, more_help, run, forms, NULL,
+	rows, more_help, run, forms, verify_documents,
 };
