@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What documents hold that align_reports makes in Python, for --json-schema. */
+/* What documents hold that more than one room makes, or align_reports in Python. */
 #ifndef ALIGNCTL_REPORT_SCHEMAS_H
 #define ALIGNCTL_REPORT_SCHEMAS_H
 
@@ -11,5 +11,7 @@
 extern const struct schema_document *const verify_documents[];
 extern const struct schema_document *const probe_documents[];
 extern const struct schema_document fleet_document;
+extern const struct schema_document audit_report_schema;
+extern const struct schema_document layout_report_schema;
 
 #endif

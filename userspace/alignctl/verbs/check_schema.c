@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the documents of check hold: report.c and layout_report.c make them. */
-#include "audit/report_schema.h"
+/*
+ * What the documents of check hold, which audit/report.c and audit/layout_report.c
+ * make; they are here as they have an advice of forecast/ in them.
+ */
 #include "forecast/report.h"
 #include "unit/unit.h"
+#include "verbs/report_schemas.h"
 
 static const struct schema_row view_rows[] = {
 	MEMBER("logical_block_size", JSON_SIGNED | JSON_NULL, "bytes", NULL),
