@@ -46,7 +46,7 @@ def verb_of(command):
 @functools.cache
 def kinds(verb):
     """For each kind of document of a verb its schema, and what validates by it; compiled once for each worker."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 most tests run no alignctl
+    from jsonschema import Draft202012Validator  # many tests run no alignctl
 
     schema = json.loads(subprocess.run([ALIGNCTL, verb, SCHEMA], stdout=subprocess.PIPE, check=True).stdout)
     common = {key: schema[key] for key in ("$schema", "$defs")}

@@ -268,7 +268,7 @@ def test_every_option_of_verify_is_passed_on_or_has_its_place():
     known, = ({row["option"] for row in verb["options"]} for verb in told["verbs"] if verb["verb"] == "verify")
     assert {"count", "timing", "vs", "hold-ms"} < known
     assert known == {*command.VALUES, *command.SWITCHES, *command.NOT_HERE, "on", "vs", "repeat", "drive-control",
-                     "html", "force", "json", "dry-run"}
+                     "html", "force", "json", "json-schema", "dry-run"}
 
 
 def test_options_are_passed_on_as_they_were_given():

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from alignctl_program import ALIGNCTL, alignctl, man_section
+from alignctl_program import ALIGNCTL, alignctl
 from lab.pace import patience
 
 FINE, USAGE, BUSY = 0, 2, 4
@@ -135,12 +135,3 @@ def members(value):
     if isinstance(value, dict):
         return set(value) | {name for each in value.values() for name in members(each)}
     return {name for each in value for name in members(each)} if isinstance(value, list) else set()
-
-
-def test_every_member_of_the_json_is_documented(file):
-    section = man_section("alignctl-conform.8", "JSON OF CONFORM")
-    found = members(json.loads(alignctl("conform", file, "--rounds", 20, "--json").stdout))
-    of_examples = {"fault", "kind", "method", "round", "offset", "text", "read_by", "content_of", "requests", "request", "bytes",
-                   "memory_offset", "sent_us", "ended_us"}
-    for member in found | of_examples:
-        assert re.search(rf"(?<![\w-]){re.escape(member)}(?![\w-])", section), f"{member} is not in alignctl-conform.8"

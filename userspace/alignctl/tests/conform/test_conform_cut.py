@@ -15,7 +15,7 @@ import time
 
 import pytest
 
-from alignctl_program import ALIGNCTL, alignctl, man_section
+from alignctl_program import ALIGNCTL, alignctl
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = 0, 1, 2, 3, 4
@@ -239,14 +239,3 @@ def members(value):
     if isinstance(value, dict):
         return set(value) | {name for each in value.values() for name in members(each)}
     return {name for each in value for name in members(each)} if isinstance(value, list) else set()
-
-
-def test_every_member_of_the_documents_is_documented(file, prepared):
-    state, sent = prepared
-    change(file, 0, bytes(MEBIBYTE))
-    found = after(file, state, status=FINDINGS)
-    assert {"expected", "sent_us"} <= members(found)
-    for document, heading in ((sent, "PREPARE"), (found, "AFTER")):
-        section = man_section("alignctl-conform.8", f"JSON OF CONFORM --{heading}")
-        for member in members(document) - set(sent["sent"]):
-            assert re.search(rf"(?<![\w-]){re.escape(member)}(?![\w-])", section), f"{member} is not in alignctl-conform.8"

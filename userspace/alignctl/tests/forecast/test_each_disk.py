@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import pytest
 
-from alignctl_program import alignctl, keys, man_section, tables
+from alignctl_program import alignctl, tables
 
 DISKS = ["sda", "b disk", "50%", "ü"]
 OPTIONS = [[], ["--physical", "16384", "--offset", "1024"], ["--logical", "4096", "--physical", "8192"], ["--shift", "3"],
@@ -302,8 +302,3 @@ def test_the_page_is_of_the_document_and_replaces_no_other_file(tmp_path, trace)
     done = alignctl("plan", trace, "--each-disk", "--html", other)
     assert done.returncode == USAGE and "is not a report of alignctl" in done.stderr and not done.stdout
     assert other.read_text() == "mine"
-
-
-def test_every_key_of_the_document_is_in_the_manual(trace):
-    section = man_section("alignctl-plan.8", "JSON OF PLAN --EACH-DISK")
-    assert not [key for key in set(keys(document(trace, "--each-disk"))) if key not in section]

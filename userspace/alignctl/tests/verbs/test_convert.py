@@ -102,9 +102,6 @@ def test_the_document_says_what_was_written_and_what_could_not_be_expressed(tmp_
     assert {name: (op["count"], op["bytes"]) for name, op in document["operations"].items() if op["count"]} == \
         {"write": (1, 4096), "flush": (1, 0)}
     assert document["not_expressed"] == {"fua": 1, "preflush": 0, "write_zeroes": 0, "process": 0, "line_end": 0}
-    section = man_section("alignctl-convert.8", "JSON OF CONVERT")
-    for member in (*document, *document["not_expressed"], *document["left_out_by_reason"], *document["disks"][0]):
-        assert re.search(rf"\b{member}\b", section), f"{member} is not in alignctl-convert.8"
 
 
 def test_what_is_left_out_is_counted(tmp_path):

@@ -1,57 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What all documents have in common that --json prints: the member format, which the manual names."""
+"""What all documents have in common that --json prints: the member format, and a schema.
+
+That each document is as its schema says, lab/plugins/documents.py sees to, whichever test prints it.
+"""
 
 import json
 import os
-import re
 import subprocess
 
 import pytest
 
+from align_reports.compare import command as compare
+from align_reports.fleet import command as fleet
+from align_reports.live import command as live
+from align_reports.probe import command as probe
 from align_reports.verify import command as verify
-from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl, few, man_section
+from alignctl_program import ALIGNCTL, AREA, COUNTERS, METHODS, VERBS, alignctl, few
 from lab.pace import patience
+from lab.plugins import documents
 
 FINE, FINDINGS = 0, 1
-# A command of each document, and its heading in the page of the verb; not of verify's modes, record and top, which need a drive.
+# A command of each document, and the title of its kind.
 DOCUMENTS = {
-    "check": (["check", "DISK"], "JSON OF CHECK"),
-    "check --remedies": (["check", "--remedies"], "JSON OF CHECK"),
-    "check --layout": (["check", "DISK", "--layout"], "JSON OF CHECK --LAYOUT"),
-    "list": (["list"], "JSON OF LIST"),
-    "stats": (["stats"], "JSON OF STATS"),
-    "stats --drive": (["stats", "--drive"], "JSON OF STATS"),
-    "stats --drive --interval": (["stats", "--drive", "--interval", "1", "1"], "JSON OF STATS"),
-    "stats --compare": (["stats", "--compare", "SAVED"], "JSON OF STATS --COMPARE"),
-    "workloads": (["workloads"], "JSON OF WORKLOADS"),
-    "help": (["help"], "JSON OF HELP"),
-    "plan": (["plan", "w512"], "JSON OF PLAN"),
-    "fleet": (["fleet", "SAVED"], "JSON OF FLEET"),
-    "conform": (["conform", "DISK", "--rounds", "20", "--write", "0+4M", "--depth", "2"], "JSON OF CONFORM"),
+    "check": (["check", "DISK"], "check"),
+    "check --remedies": (["check", "--remedies"], "check --remedies"),
+    "check --layout": (["check", "DISK", "--layout"], "check --layout"),
+    "list": (["list"], "list"),
+    "stats": (["stats"], "stats"),
+    "stats --drive": (["stats", "--drive"], "stats"),
+    "stats --drive --interval": (["stats", "--drive", "--interval", "1", "1"], "stats"),
+    "stats --compare": (["stats", "--compare", "SAVED"], "stats --compare"),
+    "workloads": (["workloads"], "workloads"),
+    "help": (["help"], "help"),
+    "plan": (["plan", "w512"], "plan"),
+    "plan --each-disk": (["plan", "TRACE", "--each-disk"], "plan --each-disk"),
+    "fleet": (["fleet", "SAVED"], "fleet"),
+    "conform": (["conform", "DISK", "--rounds", "20", "--write", "0+4M", "--depth", "2"], "conform"),
     "conform --prepare": (["conform", "DISK", "--prepare", "CUT", "--rounds", "20", "--write", "0+4M", "--depth", "2"],
-                          "JSON OF CONFORM --PREPARE"),
-    "conform --after": (["conform", "DISK", "--after", "CUT"], "JSON OF CONFORM --AFTER"),
-    "convert": (["convert", "TRACE", "--output", "NEW"], "JSON OF CONVERT"),
-    "replay": (["replay", "w512", "--on", "DISK", "--count", "5"], "JSON OF REPLAY"),
-    "replay --dry-run": (["replay", "w512", "--on", "DISK", "--count", "5", "--dry-run"], "JSON OF REPLAY"),
-    "replay TRACE": (["replay", "TRACE", "--on", "DISK", "--state", "STATE"], "JSON OF REPLAY"),
-    "replay TRACE --dry-run": (["replay", "TRACE", "--on", "DISK", "--dry-run"], "JSON OF REPLAY"),
-    "replay --check": (["replay", "--check", "STATE"], r"JSON OF REPLAY --CHECK"),
-    "verify --vs": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--repeat", "2"],
-                    "JSON OF VERIFY --VS"),
+                          "conform --prepare"),
+    "conform --after": (["conform", "DISK", "--after", "CUT"], "conform --after"),
+    "convert": (["convert", "TRACE", "--output", "NEW"], "convert"),
+    "replay": (["replay", "w512", "--on", "DISK", "--count", "5"], "replay"),
+    "replay --dry-run": (["replay", "w512", "--on", "DISK", "--count", "5", "--dry-run"], "replay --dry-run"),
+    "replay --phase": (["replay", "w512", "--on", "DISK", "--count", "5", "--phase", "prepare", "--state", "STATE"],
+                       "replay --phase"),
+    "replay TRACE": (["replay", "TRACE", "--on", "DISK", "--state", "STATE"], "replay"),
+    "replay TRACE --dry-run": (["replay", "TRACE", "--on", "DISK", "--dry-run"], "replay --dry-run"),
+    "replay --check": (["replay", "--check", "STATE"], "replay --check"),
+    "verify --vs": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--repeat", "2"], "verify --vs"),
     "verify --vs --dry-run": (["verify", "w512", "--on", "DISK", "--vs", "OTHER", "--count", "5", "--dry-run"],
-                              "JSON OF VERIFY --VS"),
-    "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "JSON OF PROBE"),
+                              "verify --vs --dry-run"),
+    "probe": (["probe", "sorted-reads", "DISK", "--count", "20", "--span", "8M"], "probe sorted-reads"),
     **{f"probe {method} --dry-run": (["probe", method, "DISK", "--dry-run", *few(method), *(AREA if writes else [])],
-                                     "JSON OF PROBE") for method, writes in METHODS.items()},
+                                     "probe --dry-run") for method, writes in METHODS.items()},
 }
-ELSEWHERE = {"record", "top"}
+# Kinds that need a drive, root or the module, or are printed for each method in test_probe.py.
+ELSEWHERE = {"record", "top", "verify", "verify --live", "verify --live --dry-run", "probe fullstroke", "probe tracktotrack",
+             "probe rotation", "probe rnddeltaread", "probe seqread, probe seqwrite", "probe rndread, probe rndwrite",
+             "probe block-size", "probe cncread, probe cncwrite", "probe chunk-size, probe chunk-size-write"}
 
 
-def format_in_manual(heading):
-    """The number that the section of the verb's page names first."""
-    section = man_section(f"alignctl-{heading.split()[2].lower()}.8", heading)
-    return int(re.search(r"\.B format\n(?:\(|is )(\d+)", section)[1])
+def schemas(verb):
+    """{title: schema} of a verb's kinds of documents."""
+    return {kind["title"]: kind for kind, _ in documents.kinds(verb)}
 
 
 @pytest.fixture
@@ -66,14 +77,16 @@ def words(disk, tmp_path, memory):
     return lambda arguments: [files.get(word, word) for word in arguments]
 
 
-def test_every_verb_that_prints_json_is_looked_at():
-    prints = {verb for verb in VERBS if "--json" in alignctl(verb, "--help").stdout}
-    assert prints | {"help"} == {name.split()[0] for name in DOCUMENTS} | ELSEWHERE
+def test_every_kind_of_document_is_looked_at():
+    prints = {verb for verb in VERBS if "--json\n" in alignctl(verb, "--help").stdout.replace(" ", "\n")}
+    assert prints == {verb for verb in VERBS if "--json-schema" in alignctl(verb, "--help").stdout}
+    titles = {title for verb in {*prints, "help"} for title in schemas(verb)}
+    assert titles == {title for _, title in DOCUMENTS.values()} | ELSEWHERE
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_a_document_begins_with_the_format_that_the_manual_names(words, machine, name):
-    arguments, heading = DOCUMENTS[name]
+def test_a_document_begins_with_the_format_of_its_kind(words, machine, name):
+    arguments, title = DOCUMENTS[name]
     if name == "replay --check":
         assert alignctl(*words(DOCUMENTS["replay TRACE"][0])).returncode == FINE
     if name == "conform --after":
@@ -84,12 +97,27 @@ def test_a_document_begins_with_the_format_that_the_manual_names(words, machine,
     done = alignctl(*words(arguments), "--json", env=environment)
     assert done.returncode == FINE, done.stderr
     document = json.loads(done.stdout)
-    assert next(iter(document)) == "format" and document["format"] == format_in_manual(heading)
+    schema = schemas(arguments[0])[title]
+    assert next(iter(document)) == "format" and document["format"] == schema["properties"]["format"]["const"]
+    assert set(schema["required"]) <= document.keys() <= schema["properties"].keys()
 
 
-def test_the_manual_has_the_format_of_verify():
-    """That its document has it, align_reports/tests/test_verify.py sees to."""
-    assert format_in_manual("JSON OF VERIFY") == verify.FORMAT
+@pytest.mark.parametrize("title, made_by", [("verify", verify), ("verify --vs", compare), ("verify --live", live),
+                                            ("probe --dry-run", probe), ("fleet", fleet)])
+def test_a_format_of_a_document_made_in_python_is_that_of_its_schema(title, made_by):
+    assert schemas(title.split()[0])[title]["properties"]["format"]["const"] == made_by.FORMAT
+
+
+def test_a_schema_is_printed_without_what_a_document_needs():
+    for verb in ("replay", "conform", "help"):
+        done = alignctl(verb, "--json-schema")
+        assert done.returncode == FINE and not done.stderr
+        assert json.loads(done.stdout)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_the_counters_of_the_ledger_are_those_of_its_table():
+    counters = documents.kinds("stats")[0][1].schema["$defs"]["counters"]
+    assert list(counters["properties"]) == counters["required"] == [name for name, _ in COUNTERS]
 
 
 def test_numbers_of_many_runs_are_numbers(words):

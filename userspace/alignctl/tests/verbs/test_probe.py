@@ -12,7 +12,7 @@ from html import escape
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, WORKLOADS_TOO, alignctl, keys, man_page, man_section, tables
+from alignctl_program import ALIGNCTL, AREA, DISK_BYTES, METHODS, WORKLOADS_TOO, alignctl, man_page, tables
 from lab.pace import patience
 from lab.plugins.extent import only_all
 
@@ -203,7 +203,6 @@ def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_ch
     assert result["block"] is result["kept"] is result["penalty_us"] is None and why in result["why"]
     assert escape(f"cannot tell: {result['why']}") in (tmp_path / "page.html").read_text()
     assert disk.read_bytes() == data
-    assert_documented(result)
 
 
 @pytest.mark.parametrize("options, words", [
@@ -380,16 +379,3 @@ def test_methods_are_listed_in_help_workloads_and_man_page():
     for name, method in listed.items():
         assert rows[name] == also[name] == {"NAME": name, "SUMMARY": method["summary"], "COUNT": str(method["count"])}
         assert re.search(rf"^{name} +{method['count']} ", page, re.M)
-
-
-def assert_documented(document):
-    """Fail unless each key of a JSON document is in the man page."""
-    part = man_section("alignctl-probe.8", "JSON OF PROBE")
-    assert document["device_facts"]["logical_block_size"]
-    for key in set(keys({**document, "device_facts": None})):
-        assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl-probe.8"
-
-
-@pytest.mark.parametrize("method", READING)
-def test_every_key_of_the_json_is_documented(disk, method):
-    assert_documented(json.loads(alignctl("probe", method, disk, *of(method), "--json").stdout))

@@ -4,11 +4,10 @@
 import errno
 import json
 import os
-import re
 
 import pytest
 
-from alignctl_program import BINS, alignctl, man_section, tables
+from alignctl_program import BINS, alignctl, tables
 from audited import Machine
 from watched import Watched, put
 
@@ -263,12 +262,3 @@ def test_people_have_the_witness_below_the_interval(drives):
     [row] = tables(shown, "DRIVE")
     assert {key: row[key] for key in ("DRIVE", "UNALIGNED", "LEDGER", "MEDIA-WRITTEN", "CONFIRMED", "REASON")} == {
         "DRIVE": "nvme0n1", "UNALIGNED": "1000", "LEDGER": "1000", "MEDIA-WRITTEN": "5 MiB", "CONFIRMED": "yes", "REASON": "-"}
-
-
-def test_every_key_and_reason_is_in_the_manual(stack):
-    section = man_section("alignctl-stats.8", "JSON OF STATS")
-    words = set(re.findall(r"[\w-]+", section))
-    found = stack.document("align-sda", "md0")
-    assert {*says("", 0, 0), *found, *found["others"][0], "drives", "no-drive", *(case[4] for case in SILENCES),
-            "inside_writes", "confirmed", "restarted", "not-asked-before", "several-drives", "mode", "nothing-counted",
-            "short"} <= words

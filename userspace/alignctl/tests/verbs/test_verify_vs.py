@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, keys, man_section, spoil
+from alignctl_program import ALIGNCTL, DISK_BYTES, alignctl, at_a_terminal, spoil
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
@@ -258,16 +258,6 @@ def test_a_disk_and_what_lies_on_it_are_told(disk):
         assert on_loop["requests"][1] in (20, 21)
     finally:
         subprocess.run(["losetup", "-d", loop], timeout=patience(20), check=True)
-
-
-def test_every_key_of_the_json_is_documented(disk, other):
-    part = man_section("alignctl-verify.8", "JSON OF VERIFY --VS")
-    documents = [compared("w512", disk, other, "--count", 5, "--repeat", 2)]
-    for document in documents:
-        for run in document["runs"]:
-            run["replay"] = None
-    for key in {key for document in documents for key in keys(document)}:
-        assert re.search(rf"(?<![a-z_]){key}(?![a-z_])", part), f"{key} is not in alignctl-verify.8"
 
 
 @pytest.mark.usefixtures("hangup")
