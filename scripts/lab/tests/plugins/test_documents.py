@@ -67,3 +67,27 @@ def test_a_command_is_told_by_its_words(command, verb):
 ])
 def test_documents_of_a_text_are_taken_one_by_one(text, found):
     assert list(documents.documents(text)) == found
+
+
+def test_members_are_told_by_their_paths():
+    text, null = {"type": "string"}, {"type": "null"}
+    schema = {"title": "v", "properties": {
+        "a": {"anyOf": [text, null]}, "b": {"type": "array", "items": {"properties": {"c": text, "d": text}}},
+        "e": {"type": "object", "additionalProperties": {"$ref": "#/$defs/f"}}, "g": text}}
+    definitions = {"f": {"properties": {"h": {"anyOf": [text, null]}}}}
+    every = ["v: a", "v: a null", "v: b", "v: b[].c", "v: b[].d", "v: e", "v: e.*.h", "v: e.*.h null", "v: g"]
+    assert list(documents.members(schema, definitions, None, "v")) == every
+    made = {"a": "x", "b": [{"c": "x"}, {}], "e": {"one": {"h": None}}}
+    assert [member for member in every if member not in documents.members(schema, definitions, [made], "v")] == \
+        ["v: a null", "v: b[].d", "v: g"]
+
+
+def test_what_no_test_has_printed_is_told(monkeypatch, tmp_path):
+    monkeypatch.setattr(documents, "FOLDER", tmp_path)
+    monkeypatch.setattr(documents, "_seen", set())
+    subprocess.run([documents.ALIGNCTL, "workloads", "--json"], capture_output=True, check=True)
+    documents.pytest_unconfigure()
+    documents.pytest_configure()
+    told = documents.unseen(tmp_path)
+    assert "list: devices[].targets[].mode" in told
+    assert not [member for member in told if member.startswith("workloads: ")]
