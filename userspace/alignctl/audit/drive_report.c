@@ -31,7 +31,7 @@ static const struct table_column drive_columns[] = {
 			"Without --interval: version of the log page; null where the drive does not say") },
 	[DRIVE_REASON] = { .key = "reason",
 		COLUMN_MEMBER(JSON_TEXT | JSON_NULL,
-			"null where the drive says its counts; else no-drive (nothing was found below that is a drive), not-nvme, not-supported, not-permitted (to anybody but root), failed (the command, or opening the device), empty-page, other-page (its GUID is missing) or unknown-version. With --interval, why confirmed is null: also not-asked-before, restarted (the drive was switched on meanwhile), several-drives, mode (another one than report), nothing-counted or short: they differ, in less than ten minutes",
+			"null where the drive says its counts; else no-drive (nothing was found below that is a drive), not-nvme, not-supported, not-permitted (only root is), failed (the command, or opening the device), empty-page, other-page (its GUID is missing) or unknown-version. With --interval, why confirmed is null: also not-asked-before, restarted (the drive was switched on meanwhile), several-drives, mode (another one than report), nothing-counted or short: they differ, in less than ten minutes",
 			SCHEMA_WORDS("no-drive", "not-nvme", "not-supported", "not-permitted", "failed",
 				     "empty-page", "other-page", "unknown-version", "not-asked-before",
 				     "restarted", "several-drives", "mode", "nothing-counted", "short")) },

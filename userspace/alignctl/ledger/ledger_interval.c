@@ -45,7 +45,7 @@ static const struct table_column interval_columns[] = {
 	[INTERVAL_WRITES] = { .key = "writes_per_second",
 			      .heading = "WRITES/s", .flags = TABLE_RIGHT,
 			      .width = 7,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL, 
+		COLUMN_MEMBER(JSON_REAL | JSON_NULL,
 			"null where there was nothing to compute it from") },
 	[INTERVAL_MISALIGNED] = { .key = "misaligned_percent",
 				  .heading = "MISALIGNED",

@@ -320,7 +320,7 @@ static struct json_object *json_rated(const struct unit_rated *rated)
 
 static const struct schema_row rotation_claim_rows[] = {
 	MEMBER("rpm", JSON_REAL | JSON_NULL, NULL,
-	       "Revolutions a minute, 0 if it does not rotate; null if nobody says"),
+	       "Revolutions a minute, 0 if it does not rotate; null if nothing says"),
 	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
 	       "measured, drive or kernel"),
 	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "Its name there"),
@@ -334,7 +334,7 @@ static const struct schema_row rotation_claim_rows[] = {
 
 static const struct schema_row rotation_rows[] = {
 	MEMBER("rpm", JSON_REAL | JSON_NULL, NULL,
-	       "Of the first claim: revolutions a minute, 0 if it does not rotate; null if nobody says"),
+	       "Of the first claim: revolutions a minute, 0 if it does not rotate; null if nothing says"),
 	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
 	       "measured, drive or kernel"),
 	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "Its name there"),

@@ -26,7 +26,7 @@ static const struct schema_row figure_rows[] = {
 	MEMBER("touches_per_day", JSON_NUMBER | JSON_NULL, NULL,
 	       "Rounded from an exact sum; null where it is not known"),
 	MEMBER("touches", JSON_NUMBER | JSON_NULL, NULL,
-	       "Those that were counted, in whatever time; null where nothing counted them"),
+	       "Those that were counted, however long that took; null where nothing counted them"),
 	MEMBER("modelled", JSON_OBJECT | JSON_NULL, NULL,
 	       "What the touches cost, by a model, see fleet; null where touches_per_day is null",
 	       .rows = modelled_rows, .name = "modelled"),
