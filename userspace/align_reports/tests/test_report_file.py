@@ -30,6 +30,12 @@ def listening(path):
         made.bind(str(path))
 
 
+def seen(path):
+    """Return what can be seen of a file and its folder, but when it was last looked at."""
+    found = path.lstat()
+    return (found.st_mode, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns), sorted(os.listdir(path.parent))
+
+
 def foreign(path):
     path.write_text("<!doctype html>\n<html><head><title>mine</title></head></html>\n")
 
@@ -43,10 +49,10 @@ def foreign(path):
 ])
 def test_what_is_no_page_of_ours_is_refused_and_left(make, words, path):
     make(path)
-    before = path.lstat(), sorted(os.listdir(path.parent))
+    before = seen(path)
     reason = report_file.refusal(path, [])
     assert words in reason and reason != words, "the remedy is missing"
-    assert (path.lstat(), sorted(os.listdir(path.parent))) == before
+    assert seen(path) == before
 
 
 def test_a_block_device_is_refused(path, monkeypatch):

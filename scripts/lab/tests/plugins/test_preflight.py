@@ -2,6 +2,7 @@
 """A session reports in one line, before the tests, that User Mode Linux or QEMU cannot run; and both can be left out."""
 
 import os
+import signal
 import subprocess
 import sys
 import types
@@ -97,6 +98,15 @@ def test_one_that_runs_says_how_long_it_took(fake_uml, tmp_path, capsys):
     assert remembered.recall("uml") is not None
 
 
+@pytest.fixture
+def own_sigterm():
+    """Restore what SIGTERM did, behind a program that runs in this process."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("own_sigterm")
 def test_scripts_uml_says_it_first(fake_uml, monkeypatch, capsys):
     fake_uml(dies(NO_FP))
     monkeypatch.setattr(uml, "module", lambda: "dm-align.ko")
