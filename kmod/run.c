@@ -125,6 +125,16 @@ static void run_set_sectors(const struct block_run *run, struct bio *bio)
 	bio_advance_iter(bio, &bio->bi_iter, from << SECTOR_SHIFT);
 }
 
+/*
+ * Whether a request waits for a held block to be written: for this one or, where
+ * touches wait for memory, for the room of any.
+ */
+static bool block_is_awaited(const struct align_block *block)
+{
+	return hold_is_awaited(block) ||
+	       !list_empty(&block->single.at->engine.blocks.starved);
+}
+
 static void run_init_bio(struct block_run *run, blk_opf_t opf,
 			 bio_end_io_t *end_io)
 {
@@ -136,14 +146,14 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 	/*
 	 * With the flags of the first touch, which stays first while the block
 	 * is active. If it was acknowledged before, with none, or with those of a
-	 * direct write where a flush waits: blk-wbt throttles what has less.
+	 * direct write where another request waits: blk-wbt throttles what has less.
 	 */
 	if (block->state == BLOCK_IS_WRITE || !block->held)
 		cause = list_first_entry_or_null(&block->touches,
 						 struct align_touch, list);
 	if (cause)
 		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
-	else if (hold_is_awaited(block))
+	else if (block_is_awaited(block))
 		opf |= REQ_SYNC | REQ_IDLE;
 	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);

@@ -22,7 +22,7 @@ from rig.one_by_one import play
 from rig.oracle import Oracle
 from rig.rig import STRESS_LIMIT
 from rig.stuck import Stuck
-from rig.witness import Request, Trace, reads, writes
+from rig.witness import Request, Trace, eventually, reads, writes
 
 ALIGNCTL = OUT / "bin" / "alignctl"
 AREA = 4096
@@ -263,6 +263,31 @@ def test_fua_stays_on_what_is_made_of_a_write(rig, mode):
             with Trace(path) as trace:
                 upper.write(5, pattern(1, 5, 30), flags=RWF_DSYNC)
             assert writes(trace.requests) and all(request.fua for request in writes(trace.requests))
+
+
+def test_what_is_held_goes_down_as_a_waiting_program_s_where_touches_wait_for_its_room(rig):
+    """blk-wbt would throttle it, and with it those who wait. Without them it goes down as what nothing waits for."""
+    slots = 16
+    with rig.scsi_debug(sector_size=4096) as path, Stuck(path) as stuck, \
+            smaller(stuck.path, "coalesce", max_blocks=slots, hold_ms=100) as device, Disk(device.path) as upper:
+        with Trace(path) as alone:
+            upper.write(AREA + 1, pattern(1, AREA + 1, 1))
+            eventually(lambda: not device.counter("held_blocks"), "the block stays held")
+        stuck.stop()
+        sent = [(at + 1, pattern(2, at + 1, 1)) for at in range(0, 4 * slots * BLOCK, 2 * BLOCK)]
+        together = Together(upper, sent)
+        eventually(lambda: device.counter("touches_starved"), "no touch waits for room")
+        with Trace(path) as crowded:
+            stuck.flow()
+            assert not any(together.results())
+        assert [request.sector for request in writes(alone.requests)] == [AREA] and not alone.sync
+        # Those that were held before the first one waited: they have to be read before they are written.
+        held = set(range(0, slots * BLOCK, 2 * BLOCK))
+        assert held <= {request.sector for request in writes(crowded.requests)} and held <= crowded.sync
+        for sector, data in sent:
+            assert upper.read(sector, 1) == data
+        device.message("flush")
+        device.balanced()
 
 
 def test_a_write_that_must_not_wait_is_sent_back_or_done(rig):

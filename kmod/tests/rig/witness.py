@@ -28,7 +28,8 @@ class Request(NamedTuple):
 
 class Trace:
     """
-    The requests to a request-based device during the `with` block; `requests` afterwards.
+    The requests to a request-based device during the `with` block; afterwards `requests`, and in `sync` the first sectors of
+    those that a waiting program makes, which blk-wbt does not throttle.
 
     Not to be nested, as it uses the global trace buffer.
     """
@@ -37,6 +38,7 @@ class Trace:
         major, minor = number_of(path).split(":")
         self._device = int(major) << 20 | int(minor)
         self.requests = []
+        self.sync = set()
 
     def _set(self, name, value):
         (TRACING / name).write_text(f"{value}\n")
@@ -60,6 +62,8 @@ class Trace:
             found = ISSUED.search(line)
             if found:
                 self.requests.append(self._parse(found))
+                if "S" in found[1]:
+                    self.sync.add(int(found[2]))
 
     @staticmethod
     def _parse(found):
