@@ -3,6 +3,7 @@
  * Print ledgers as stats does: tables of counters, times and targets, or one
  * document.
  */
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +154,7 @@ static struct json_object *json_targets(const struct ledger *ledger)
 
 /* Counters, in the order of kmod/ledger_table.h, the accounts first */
 
-/* A counter of a ledger; NULL: of none. */
+/* A counter of a ledger. */
 struct counter_row {
 	const struct ledger *ledger;
 	enum ledger_counter counter;
@@ -176,7 +177,7 @@ const struct schema_row ledger_counter_members[] = {
 static const struct table_column counter_columns[] = {
 	[COUNTER_NAME] = { .heading = "COUNTER" },
 	[COUNTER_VALUE] = { .key = "counters", .heading = "VALUE",
-			    .flags = TABLE_RIGHT | TABLE_OPTIONAL,
+			    .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_OBJECT,
 			"Every counter of the ledger by name, since the last reset, or in the interval. rmw_pending, held_blocks, degraded and held_bytes are gauges, and always as they are now. A counter that an older module does not have is null",
 			.rows = ledger_counter_members, .name = "counters") },
@@ -206,8 +207,6 @@ static struct table_value counter_value(const void *row, size_t column)
 	case COUNTER_NAME:
 		return table_text(of->name);
 	case COUNTER_VALUE:
-		if (!r->ledger)
-			return table_absent();
 		if (r->ledger->missing[r->counter])
 			return table_null();
 		return count_of(of, ledger_value(r->ledger, r->counter));
@@ -226,7 +225,16 @@ static struct table_value counter_value(const void *row, size_t column)
 static const struct table_type counter_table =
 	TABLE_TYPE(counter_columns, counter_value);
 
-static void text_counters(const struct ledger *ledger)
+/* Tell whether people who ask for no counter by name get one. */
+static bool is_usual(const struct ledger *ledger, enum ledger_counter counter)
+{
+	/* the accounts always, the rest unless there is nothing */
+	return counter <= LEDGER_rmw_pending || ledger_value(ledger, counter) ||
+	       ledger->missing[counter];
+}
+
+static void text_counters(const struct ledger *ledger,
+			  const struct ledger_choice *choice)
 {
 	struct table *table = table_new(&counter_table);
 	unsigned int i;
@@ -234,12 +242,30 @@ static void text_counters(const struct ledger *ledger)
 	for (i = 0; i < LEDGER_NR; i++) {
 		const struct counter_row row = { ledger, i };
 
-		/* the accounts always, the rest unless there is nothing */
-		if (i <= LEDGER_rmw_pending || ledger_value(ledger, i) ||
-		    ledger->missing[i])
+		if (choice ? choice->counter[i] : is_usual(ledger, i))
 			table_add(table, &row);
 	}
 	table_print(table, 2);
+}
+
+const char *ledger_choose(struct ledger_choice *choice, char *patterns)
+{
+	char *pattern;
+
+	while ((pattern = strsep(&patterns, ","))) {
+		bool found = false;
+		unsigned int i;
+
+		for (i = 0; i < LEDGER_NR; i++) {
+			if (fnmatch(pattern, ledger_rows[i].name, 0))
+				continue;
+			choice->counter[i] = true;
+			found = true;
+		}
+		if (!found)
+			return pattern;
+	}
+	return NULL;
 }
 
 static void json_add_counters(struct json_object *object,
@@ -258,16 +284,40 @@ static void json_add_counters(struct json_object *object,
 	json_add(object, counter_columns[column].key, all);
 }
 
+/* Counters of no device, for help */
+
+enum help_column { HELP_NAME, HELP_UNIT, HELP_MEANING };
+
+static const struct table_column help_columns[] = {
+	[HELP_NAME] = { .heading = "COUNTER" },
+	[HELP_UNIT] = { .heading = "UNIT" },
+	[HELP_MEANING] = { .heading = "MEANING", .flags = TABLE_WRAP },
+};
+
+static struct table_value help_value(const void *row, size_t column)
+{
+	const struct ledger_row *r = row;
+
+	switch ((enum help_column)column) {
+	case HELP_NAME:
+		return table_text(r->name);
+	case HELP_UNIT:
+		return table_text(r->unit);
+	case HELP_MEANING:
+		return table_text(r->help);
+	}
+	return table_absent();
+}
+
+static const struct table_type help_table = TABLE_TYPE(help_columns, help_value);
+
 void ledger_report_counters(void)
 {
-	struct table *table = table_new(&counter_table);
+	struct table *table = table_new(&help_table);
 	unsigned int i;
 
-	for (i = 0; i < LEDGER_NR; i++) {
-		const struct counter_row row = { NULL, i };
-
-		table_add(table, &row);
-	}
+	for (i = 0; i < LEDGER_NR; i++)
+		table_add(table, &ledger_rows[i]);
 	table_print(table, 1);
 }
 
@@ -478,22 +528,13 @@ static void text_held(const struct ledger *ledger)
 	       figure(FIGURE_MS, (double)oldest).text : "-");
 }
 
-static void text_device(const struct ledger_device *device)
+/* Print what a device has to be looked at for, whatever was asked for. */
+/* Print what is wrong with a device, if something is. */
+static void text_faults(const struct ledger *ledger)
 {
-	const struct ledger *ledger = &device->ledger;
 	const struct align_target *gone =
 		targets_gone(ledger->target, ledger->nr_targets);
 
-	printf("%s (%s), epoch %" PRIu64 "\n", device->name, device->dm,
-	       ledger->epoch);
-	text_targets(ledger);
-	text_counters(ledger);
-	printf("  write amplification: %s as it arrived, %s as it was sent\n",
-	       FIGURE_OF(ledger_amplification_before(ledger)),
-	       FIGURE_OF(ledger_amplification_after(ledger)));
-	text_held(ledger);
-	text_times(ledger);
-	text_phase(ledger);
 	if (gone)
 		printf("  gone: %s, below, is no longer there; reads and writes fail\n",
 		       gone->device);
@@ -501,6 +542,23 @@ static void text_device(const struct ledger_device *device)
 		puts("  degraded: held blocks cannot be written, and every flush fails");
 	if (!ledger_balanced(ledger))
 		puts("  the ledger does not balance at this moment");
+}
+
+static void text_device(const struct ledger_device *device)
+{
+	const struct ledger *ledger = &device->ledger;
+
+	printf("%s (%s), epoch %" PRIu64 "\n", device->name, device->dm,
+	       ledger->epoch);
+	text_targets(ledger);
+	text_counters(ledger, NULL);
+	printf("  write amplification: %s as it arrived, %s as it was sent\n",
+	       FIGURE_OF(ledger_amplification_before(ledger)),
+	       FIGURE_OF(ledger_amplification_after(ledger)));
+	text_held(ledger);
+	text_times(ledger);
+	text_phase(ledger);
+	text_faults(ledger);
 	if (ledger->suggested)
 		printf("  io_min below hints at physical blocks of %s\n",
 		       figure(FIGURE_LENGTH, (double)ledger->suggested).text);
@@ -513,6 +571,19 @@ void ledger_report_text(const struct ledger_device *devices, size_t nr)
 	for (i = 0; i < nr; i++)
 		text_device(&devices[i]);
 	output_flush();
+}
+
+void ledger_report_chosen(const struct ledger_device *devices, size_t nr,
+			  const struct ledger_choice *choice)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		printf("%s (%s), epoch %" PRIu64 "\n", devices[i].name,
+		       devices[i].dm, devices[i].ledger.epoch);
+		text_counters(&devices[i].ledger, choice);
+		text_faults(&devices[i].ledger);
+	}
 }
 
 static const struct schema_row target_rows[] = {

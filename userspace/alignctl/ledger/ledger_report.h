@@ -22,6 +22,25 @@ void ledger_report_counters(void);
 
 void ledger_report_text(const struct ledger_device *devices, size_t nr);
 
+/**
+ * struct ledger_choice - counters that are asked for by name
+ * @counter: whether each is
+ */
+struct ledger_choice {
+	bool counter[LEDGER_NR];
+};
+
+/*
+ * Add the counters whose names match one of @patterns, wildcards of the shell
+ * with commas between them, which is cut in pieces. Return: NULL, or the first
+ * pattern that no counter matches.
+ */
+const char *ledger_choose(struct ledger_choice *choice, char *patterns);
+
+/* Print only these counters, those that are 0 too, and what is wrong with a device. */
+void ledger_report_chosen(const struct ledger_device *devices, size_t nr,
+			  const struct ledger_choice *choice);
+
 /*
  * Return the document with the ledgers. @interval: seconds that the figures are
  * for, 0: since the last reset.

@@ -29,6 +29,8 @@
  * @json: print JSON
  * @histograms: print histograms as bars
  * @drive: print the counts of the drives below as well
+ * @counters: names of the counters to print; NULL: all that there is to tell
+ * @choice: the counters of these names
  * @metrics: print metrics for Prometheus
  * @output: file of the metrics; NULL: standard output
  * @before: saved state to compare with; NULL: none
@@ -40,6 +42,8 @@ struct stats_options {
 	bool json;
 	bool histograms;
 	bool drive;
+	const char *counters;
+	struct ledger_choice choice;
 	bool metrics;
 	const char *output;
 	const char *before;
@@ -49,8 +53,8 @@ struct stats_options {
 };
 
 enum row {
-	ROW_JSON, ROW_INTERVAL, ROW_HISTOGRAMS, ROW_DRIVE, ROW_FORMAT,
-	ROW_OUTPUT, ROW_COMPARE, ROW_AFTER,
+	ROW_JSON, ROW_INTERVAL, ROW_COUNTERS, ROW_HISTOGRAMS, ROW_DRIVE,
+	ROW_FORMAT, ROW_OUTPUT, ROW_COMPARE, ROW_AFTER,
 };
 
 static const char *const formats[] = { "prometheus" };
@@ -60,6 +64,9 @@ static const struct option_row rows[] = {
 			    "print JSON; with --interval, one line each time"),
 	[ROW_INTERVAL] = OPTION("interval", "N [COUNT]",
 				"every N seconds a row for what happened since"),
+	[ROW_COUNTERS] = OPTION("counters", "LIST",
+				"print these only, separated by commas, as in 'rmw_*,fua'",
+				.excludes = "json interval histograms drive format compare"),
 	[ROW_HISTOGRAMS] = OPTION("histograms", NULL,
 				  "print the histograms, as bars",
 				  .excludes = "json",
@@ -92,6 +99,9 @@ static int take_option(size_t row, const char *argument, void *context)
 	case ROW_JSON:
 		options->json = true;
 		return 0;
+	case ROW_COUNTERS:
+		options->counters = argument;
+		return 0;
 	case ROW_HISTOGRAMS:
 		options->histograms = true;
 		return 0;
@@ -116,9 +126,22 @@ static int take_option(size_t row, const char *argument, void *context)
 	return intervals_take(argument, &options->interval);
 }
 
-/* Check that the options go together. Return: 0, or -1 after reporting. */
-static int check_options(const struct stats_options *options, size_t nr_names)
+/* Find the counters that the user named. Return: 0, or -1 after reporting. */
+static int choose_counters(struct stats_options *options)
 {
+	CLEANUP_FREE char *names = memory_or_exit(strdup(options->counters));
+	const char *unknown = ledger_choose(&options->choice, names);
+
+	return !unknown ? 0 :
+	       options_refuse("counters", *unknown ? unknown : "''",
+			      "is the name of no counter; 'alignctl stats --help' lists them");
+}
+
+/* Check that the options go together. Return: 0, or -1 after reporting. */
+static int check_options(struct stats_options *options, size_t nr_names)
+{
+	if (options->counters && choose_counters(options))
+		return -1;
 	if (options->after && nr_names)
 		return options_refuse("after", options->after,
 				      "has all devices of both files; leave out NAME");
@@ -139,6 +162,9 @@ static void print_ledgers(const struct ledger_selection *selection,
 				   options->interval);
 	else if (options->histograms)
 		ledger_bars_text(selection->device, selection->nr);
+	else if (options->counters)
+		ledger_report_chosen(selection->device, selection->nr,
+				     &options->choice);
 	else
 		ledger_report_text(selection->device, selection->nr);
 	output_flush();

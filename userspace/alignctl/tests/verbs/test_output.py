@@ -24,7 +24,7 @@ PRINTED = [
     ["check", "DISK", "--format", "prometheus"],
     ["list"], ["list", "--json"],
     ["stats"], ["stats", "--json"], ["stats", "--interval", "1"], ["stats", "--interval", "1", "--json"],
-    ["stats", "--histograms"], ["stats", "--format", "prometheus"],
+    ["stats", "--histograms"], ["stats", "--counters", "*"], ["stats", "--format", "prometheus"],
     ["stats", "--drive"], ["stats", "--drive", "--json"], ["stats", "--drive", "--interval", "1"],
     ["stats", "--compare", "SAVED"], ["stats", "--compare", "SAVED", "--json"],
     ["workloads"], ["workloads", "--json"],

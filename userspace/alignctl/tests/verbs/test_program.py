@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import shutil
 import signal
 import subprocess
@@ -178,6 +179,8 @@ def test_version(arguments):
     (["stats", "--drive", "--compare", "x"], ["--drive, --compare: exclude each other"]),
     (["stats", "--drive", "--format", "prometheus"], ["--drive, --format: exclude each other"]),
     (["stats", "--drive", "--histograms"], ["--drive, --histograms: exclude each other"]),
+    *((["stats", "--counters", f"writes,{name}"], [f"--counters {shlex.quote(name)}: is the name of no counter", "stats --help"])
+      for name in ("write", "RMW_HOST", "")),
     (["stats", "--after", "x"], ["--after: needs --compare FILE; add it"]),
     (["stats", "--compare", "x", "--interval", "1"], ["--compare, --interval: exclude each other"]),
     (["stats", "name", "--compare", "x", "--after", "y"], ["--after y", "leave out NAME"]),
@@ -742,6 +745,31 @@ def test_stats_for_people_have_accounts_and_whatever_else_there_is_in_the_order_
     assert accounts[0] == "rmw_expected" and accounts[-1] == "rmw_pending"
     assert [row["COUNTER"] for row in shown] == [*accounts, "writes", "write_bytes", "fua"]
     assert [row["VALUE"] for row in shown] == [*["0"] * 6, "3", "11.8 MiB", "1"]
+
+
+def test_stats_of_a_device_without_a_write_have_zeroes(machine):
+    assert [row["VALUE"] for row in tables(stats(machine[0]).stdout, "COUNTER")] == ["0"] * 6
+
+
+@pytest.mark.parametrize("asked, wanted", [
+    ("writes", ["writes"]), ("rmw_lost,fua", ["rmw_lost", "fua"]), ("fua,rmw_lost,fua", ["rmw_lost", "fua"]),
+    ("rmw_avoided*", [name for name, _ in COUNTERS if name.startswith("rmw_avoided")]),
+    ("*", [name for name, _ in COUNTERS]), ("rmw_[hl]o[s]t", ["rmw_host", "rmw_lost"])])
+def test_stats_for_people_have_the_counters_that_are_asked_for_and_no_others(machine, asked, wanted):
+    root, align = machine
+    put(align, writes=3)
+    shown = stats(root, "--counters", asked)
+    assert shown.returncode == FINE and not shown.stderr
+    head, headings, *rows = shown.stdout.splitlines()
+    assert head.startswith("align-sda (dm-0), epoch") and headings.split()[0] == "COUNTER"
+    assert [(row.split()[0], row.split()[1]) for row in rows] == [(name, "3" if name == "writes" else "0") for name in wanted]
+
+
+def test_stats_tell_what_is_wrong_whatever_counters_are_asked_for(machine):
+    root, align = machine
+    put(align, rmw_expected=7)
+    shown = stats(root, "--counters", "writes")
+    assert shown.returncode == FINDINGS and shown.stdout.endswith("  the ledger does not balance at this moment\n")
 
 
 @pytest.mark.parametrize("name", ["align-sda", "dm-0"])
