@@ -399,6 +399,7 @@ static const struct schema_document document = {
 
 static const char *const forms[] = {
 	"[NAME...] [--interval N [COUNT]] [--histograms] [--json]",
+	"[NAME...] --counters LIST",
 	"[DEV...] --drive [--interval N [COUNT]] [--json]",
 	"[NAME...] --format prometheus [--output FILE]",
 	"[NAME...] --compare FILE [--after FILE] [--json]",
