@@ -397,23 +397,28 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 	finding_mend(finding, REMEDY_LOOP_SECTORS, &words);
 }
 
-static void judge_loop(const struct subject *subject)
+static void judge_loop_start(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	int64_t block = subject->block, start, says;
+	int64_t block = subject->block, start;
+
+	if (own->kind != STACK_LOOP || !own->nr_below ||
+	    !maybe_get(own->start, &start) || !(start % block))
+		return;
+	add_finding(subject, FINDING_LOOP_START,
+		    into_block("starts in its file", start & (block - 1), block),
+		    cost_of_start(block))->reason = message_format(
+		"from another start, the loop device would not show its content: copy the content into a file of its own");
+}
+
+static void judge_hidden(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	int64_t block = subject->block, says;
 	struct finding *finding;
 
-	if (own->kind != STACK_LOOP || !own->nr_below)
-		return;
-	if (maybe_get(own->start, &start) && start % block) {
-		finding = add_finding(subject, FINDING_LOOP_START,
-				      into_block("starts in its file",
-						 start & (block - 1), block),
-			      cost_of_start(block));
-		finding->reason = message_format(
-			"from another start, the loop device would not show its content: copy the content into a file of its own");
-	}
-	if (!maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
+	if (own->kind != STACK_LOOP || !own->nr_below ||
+	    !maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
 		return;
 	finding = add_finding(subject, FINDING_HIDDEN,
 			      message_format("says physical block %" PRId64
@@ -913,25 +918,33 @@ static void judge_claim(const struct subject *subject)
 		"set physical= and offset= in that line to the drive's true blocks, and claimed= to the blocks that it says now");
 }
 
-/* Say of an array which kernels assemble it, and how its state is written. */
-static void judge_md(const struct subject *subject)
+/* Say of an array how its state is written. */
+static void judge_md_superblock(const struct subject *subject)
 {
 	struct finding *finding;
-	int64_t logical, bytes;
+	int64_t bytes;
 
-	if (stack_has_type(subject->layer, "linux_raid_member") &&
-	    maybe_get(subject->layer->content.sector, &bytes) &&
-	    bytes < subject->block) {
-		finding = add_finding(subject, FINDING_MD_SUPERBLOCK,
-				      message_format("its superblock is written in %"
-						     PRId64
-						     " bytes, below the physical block (%"
-						     PRId64 ")", bytes, subject->block),
-			      message_format("an RMW when the array's state changes, as at the first write after a pause"));
-		finding->note = true;
-		finding->reason = message_format(
-			"the superblock's length follows from md's number of member slots; nothing need be done");
-	}
+	if (!stack_has_type(subject->layer, "linux_raid_member") ||
+	    !maybe_get(subject->layer->content.sector, &bytes) ||
+	    bytes >= subject->block)
+		return;
+	finding = add_finding(subject, FINDING_MD_SUPERBLOCK,
+			      message_format("its superblock is written in %"
+					     PRId64
+					     " bytes, below the physical block (%"
+					     PRId64 ")", bytes, subject->block),
+		      message_format("an RMW when the array's state changes, as at the first write after a pause"));
+	finding->note = true;
+	finding->reason = message_format(
+		"the superblock's length follows from md's number of member slots; nothing need be done");
+}
+
+/* Say of an array which kernels assemble it. */
+static void judge_md_logical(const struct subject *subject)
+{
+	struct finding *finding;
+	int64_t logical;
+
 	if (!maybe_get(subject->layer->content.logical, &logical))
 		return;
 	finding = add_finding(subject, FINDING_MD_LOGICAL,
@@ -945,29 +958,38 @@ static void judge_md(const struct subject *subject)
 
 static void judge_extent(const struct subject *subject)
 {
-	const struct stack_content *content = &subject->layer->content;
-	int64_t block = subject->block, extent, chunk;
+	int64_t block = subject->block, extent;
 	struct remedy_words words = words_of(subject);
 
+	if (!maybe_get(subject->layer->content.extent, &extent) ||
+	    !(extent % block))
+		return;
 	words.block_device = true;
 	words.size = block;
-	if (maybe_get(content->extent, &extent) && extent % block)
-		finding_mend(add_finding(subject, FINDING_EXTENT,
+	finding_mend(add_finding(subject, FINDING_EXTENT,
 		    message_format("extents of %" PRId64
-					   " bytes, no multiple of the physical block (%"
-					   PRId64 ")", extent, block),
+				   " bytes, no multiple of the physical block (%"
+				   PRId64 ")", extent, block),
 		    message_format("volumes can begin inside a physical block")),
-			REMEDY_LVM_EXTENT, &words);
-	if (maybe_get(content->chunk, &chunk) && chunk % block)
-		add_finding(subject, FINDING_CHUNK,
-			    message_format("chunks of %" PRId64
-					   " bytes, no multiple of the physical block (%"
-					   PRId64 ")", chunk, block),
+		     REMEDY_LVM_EXTENT, &words);
+}
+
+static void judge_chunk(const struct subject *subject)
+{
+	int64_t block = subject->block, chunk;
+
+	if (!maybe_get(subject->layer->content.chunk, &chunk) ||
+	    !(chunk % block))
+		return;
+	add_finding(subject, FINDING_CHUNK,
+		    message_format("chunks of %" PRId64
+				   " bytes, no multiple of the physical block (%"
+				   PRId64 ")", chunk, block),
 		    message_format("two chunks share a physical block: RMWs at their ends"))
-			->reason = message_format(
-				"reshape the array to chunks of a multiple of %" PRId64
-				" bytes, where its level can; else back up, make the array anew, restore",
-				block);
+		->reason = message_format(
+			"reshape the array to chunks of a multiple of %" PRId64
+			" bytes, where its level can; else back up, make the array anew, restore",
+			block);
 }
 
 /*
@@ -1008,24 +1030,31 @@ static void mend_fs(struct finding *finding, const struct subject *subject,
 		finding->reason = workaround_of(subject->layer);
 }
 
-static void judge_fs(const struct subject *subject)
+static void judge_fs_sector(const struct subject *subject)
+{
+	int64_t block = subject->block, sector;
+
+	if (!stack_has_type(subject->layer, "xfs") ||
+	    !maybe_get(subject->layer->content.sector, &sector) ||
+	    sector >= block ||
+	    judge_unusable(subject, FINDING_FS_SECTOR, sector))
+		return;
+	mend_fs(add_finding(subject, FINDING_FS_SECTOR,
+			    message_format("XFS sectors of %" PRId64
+					   " bytes, below the physical block (%"
+					   PRId64 ")", sector, block),
+		    message_format("writes of its log and headers end inside physical blocks: RMWs")),
+		subject, block <= (int64_t)PAGE_BYTES ? REMEDY_MKFS_XFS :
+							REMEDY_NONE);
+}
+
+static void judge_fs_block(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
 	const struct stack_content *content = &own->content;
-	int64_t block = subject->block, sector, unit;
+	int64_t block = subject->block, unit;
 	struct finding *finding;
-	bool page = block <= (int64_t)PAGE_BYTES;
 
-	if (stack_has_type(own, "xfs") && maybe_get(content->sector, &sector) &&
-	    sector < block &&
-	    !judge_unusable(subject, FINDING_FS_SECTOR, sector))
-		mend_fs(add_finding(subject, FINDING_FS_SECTOR,
-				    message_format("XFS sectors of %" PRId64
-						   " bytes, below the physical block (%"
-						   PRId64 ")", sector, block),
-			    message_format(
-				"writes of its log and headers end inside physical blocks: RMWs")),
-			subject, page ? REMEDY_MKFS_XFS : REMEDY_NONE);
 	if (!maybe_get(content->block, &unit) || unit % block == 0 ||
 	    judge_unusable(subject, FINDING_FS_BLOCK, unit))
 		return;
@@ -1037,7 +1066,7 @@ static void judge_fs(const struct subject *subject)
 					   block),
 		    message_format("each write of single %s is an RMW",
 				   unit_of(own)));
-	mend_fs(finding, subject, !page ? REMEDY_NONE :
+	mend_fs(finding, subject, block > (int64_t)PAGE_BYTES ? REMEDY_NONE :
 		stack_has_type(own, "xfs") ? REMEDY_MKFS_XFS :
 		is_ext(content->type) ? REMEDY_MKFS_EXT :
 		REMEDY_NONE);
@@ -1233,11 +1262,12 @@ static void judge_device(const struct subject *subject)
 	static const judge_function of_place[] = {
 		judge_disagreement, judge_probed, judge_sources, judge_rotation,
 		judge_misaligned, judge_split, judge_unit,
-		judge_unjudged, judge_start, judge_end, judge_loop, judge_mapped, judge_unread,
-		judge_claim,
+		judge_unjudged, judge_start, judge_end, judge_loop_start,
+		judge_hidden, judge_mapped, judge_unread, judge_claim,
 	};
 	static const judge_function of_content[] = {
-		judge_table, judge_data, judge_md, judge_extent, judge_fs,
+		judge_table, judge_data, judge_md_superblock, judge_md_logical,
+		judge_extent, judge_chunk, judge_fs_sector, judge_fs_block,
 		judge_luks, judge_content,
 	};
 	size_t i;
