@@ -32,35 +32,29 @@ bool judgement_place(const struct stack *stack,
 		const struct stack_content *content =
 			&stack->layer[finding->layer].content;
 
-		if (finding->code == FINDING_FS_SECTOR)
+		if (finding->rule == &rule_fs_sector)
 			place->fs_unit = (uint32_t)maybe_or(content->sector, 0);
-		else if (finding->code == FINDING_FS_BLOCK && !place->fs_unit)
+		else if (finding->rule == &rule_fs_block && !place->fs_unit)
 			place->fs_unit = (uint32_t)maybe_or(content->block, 0);
 	}
 	return true;
 }
 
-/* Check for a finding about a start that lies @into bytes inside a block. */
-static bool is_shift(const struct judgement *judgement,
-		     const struct finding *finding, uint32_t into)
+bool finding_is_shift(const struct finding *finding)
 {
-	const struct position *at = &judgement->position[finding->layer];
-
-	if (finding->code == FINDING_DATA_START)
-		return maybe_is(at->data_shift, into);
-	return (finding->code == FINDING_PARTITION_START ||
-		finding->code == FINDING_MAPPED_START) &&
-	       maybe_is(at->shift, into);
+	return finding->rule->start == RULE_START ||
+	       finding->rule->start == RULE_DATA_START;
 }
 
 static bool is_fs_unit(const struct finding *finding)
 {
-	return finding->code == FINDING_FS_SECTOR ||
-	       finding->code == FINDING_FS_BLOCK;
+	return finding->rule == &rule_fs_sector ||
+	       finding->rule == &rule_fs_block;
 }
 
-/* Return the finding that explains a cause as a workaround, NULL if none does. */
-static char *refer_to_finding(const struct judgement *judgement, const struct cause *cause)
+/* Return the rule of the finding that explains a cause, NULL if none does. */
+static const struct rule *find_explanation(const struct judgement *judgement,
+					   const struct cause *cause)
 {
 	size_t i;
 
@@ -68,10 +62,10 @@ static char *refer_to_finding(const struct judgement *judgement, const struct ca
 		const struct finding *finding = &judgement->finding[i];
 
 		if (cause->kind == CAUSE_SHIFT ?
-		    is_shift(judgement, finding, cause->into) :
+		    finding_is_shift(finding) &&
+		    maybe_is(judgement_shift(judgement, finding), cause->into) :
 		    is_fs_unit(finding))
-			return message_format("see the finding %s above",
-					      finding_name(finding->code));
+			return finding->rule;
 	}
 	return NULL;
 }
@@ -111,42 +105,41 @@ static void mend_cause(struct finding *finding, const struct stack *stack,
 	const struct stack_layer *layer = &stack->layer[finding->layer];
 	int64_t block = maybe_or(judgement->position[finding->layer].block, 0);
 	int64_t max_io = maybe_or(layer->max_io, 0);
+	const struct rule *found;
 
 	switch (cause->kind) {
 	case CAUSE_SHIFT:
-		finding->reason = refer_to_finding(judgement, cause);
-		if (!finding->reason)
-			finding->reason = message_format(
-				"no partition here is shifted as far: look at what lies in files or in guests on it");
+	case CAUSE_FS_SECTOR:
+		found = find_explanation(judgement, cause);
+		if (found)
+			finding_say(finding, "see the finding %s above",
+				    found->name);
+		else if (cause->kind == CAUSE_SHIFT)
+			finding_say(finding,
+				    "no partition here is shifted as far: look at what lies in files or in guests on it");
 		break;
 	case CAUSE_STREAM:
-		finding->reason = message_format(
-			"make its records whole blocks");
+		finding_say(finding, "make its records whole blocks");
 		break;
 	case CAUSE_RANDOM:
-		finding->reason = message_format(
-			"set the program's page or sector to %" PRId64,
-			block);
+		finding_say(finding,
+			    "set the program's page or sector to %" PRId64,
+			    block);
 		break;
 	case CAUSE_REWRITE:
-		finding->reason = message_format(
-			"set the program's log block, page or sector to %" PRId64,
-			block);
-		break;
-	case CAUSE_FS_SECTOR:
-		finding->reason = refer_to_finding(judgement, cause);
+		finding_say(finding,
+			    "set the program's log block, page or sector to %" PRId64,
+			    block);
 		break;
 	case CAUSE_SPLIT:
 		if (block && max_io / block)
 			mend_split(finding, queue_of(stack, layer),
 				   max_io / block * block);
 		else
-			finding->reason = message_format(
-				"the largest request is below a block");
+			finding_say(finding, "the largest request is below a block");
 		break;
 	default:
-		finding->reason = message_format(
-			"record it, longer or one program alone, and check with --recording");
+		break;
 	}
 }
 
@@ -205,7 +198,7 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 	cost = message_format("%" PRIu64 " of %" PRIu64 " writes had %" PRIu64
 			      " touches", cause->misaligned, cause->writes,
 			      cause->touches);
-	finding = judgement_add(judgement, layer, FINDING_CAUSE,
+	finding = judgement_add(judgement, layer, &rule_cause,
 		message_format("cause of its touches: %s (%" PRIu64 " of %"
 			       PRIu64 "%s)", what, cause->explained,
 			       cause->of_writes ? cause->misaligned :

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The list of findings: their words, adding one, and freeing all of them. */
+/* The list of findings: adding one, saying what mends it, and freeing all of them. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,52 +9,34 @@
 #include "audit/judgement.h"
 #include "base/message.h"
 
-const char *finding_name(enum finding_code code)
-{
-	static const char *const names[] = {
-		[FINDING_PARTITION_START] = "partition-start",
-		[FINDING_PARTITION_END] = "partition-end",
-		[FINDING_LOOP_START] = "loop-start",
-		[FINDING_DATA_START] = "data-start",
-		[FINDING_MAPPED_START] = "mapped-start",
-		[FINDING_MISALIGNED] = "misaligned",
-		[FINDING_EXTENT] = "extent",
-		[FINDING_CHUNK] = "chunk",
-		[FINDING_FS_BLOCK] = "fs-block",
-		[FINDING_FS_SECTOR] = "fs-sector",
-		[FINDING_LUKS_SECTOR] = "luks-sector",
-		[FINDING_SPLIT] = "split",
-		[FINDING_HIDDEN] = "hidden",
-		[FINDING_LARGE_UNIT] = "large-unit",
-		[FINDING_DISAGREE] = "disagree",
-		[FINDING_PROBED] = "probed",
-		[FINDING_UNIT] = "unit",
-		[FINDING_ROTATION] = "rotation",
-		[FINDING_UNREAD] = "unread",
-		[FINDING_UNJUDGED] = "unjudged",
-		[FINDING_TABLE_SECTOR] = "table-sector",
-		[FINDING_CLAIM] = "claim",
-		[FINDING_MD_LOGICAL] = "md-logical",
-		[FINDING_MD_SUPERBLOCK] = "md-superblock",
-		[FINDING_CAUSE] = "cause",
-	};
-
-	return names[code];
-}
-
 struct finding *judgement_add(struct judgement *judgement, size_t layer,
-			      enum finding_code code, char *text, char *cost)
+			      const struct rule *rule, char *text, char *cost)
 {
 	struct finding *finding;
 
 	finding = ARRAY_APPEND(judgement->finding, judgement->nr);
 	*finding = (struct finding) {
-		.code = code,
+		.rule = rule,
+		.note = rule->note == RULE_NOTE,
 		.layer = layer,
 		.text = text,
 		.cost = cost,
 	};
+	if (rule->workaround)
+		finding_say(finding, "%s", rule->workaround);
 	return finding;
+}
+
+void finding_say(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+
+	free(finding->reason);
+	finding->reason = NULL;
+	va_start(args, format);
+	memory_or_exit(vasprintf(&finding->reason, format, args) < 0 ?
+		       NULL : finding->reason);
+	va_end(args);
 }
 
 void finding_mend(struct finding *finding, enum remedy_id remedy,
@@ -63,19 +47,38 @@ void finding_mend(struct finding *finding, enum remedy_id remedy,
 	char *command = remedy_command(remedy, words);
 
 	if (!command) {
-		finding->reason = message_format(
-			"its path has characters that a terminal does not show: give the device another name, and check again");
+		finding_say(finding,
+			    "its path has characters that a terminal does not show: give the device another name, and check again");
 		return;
 	}
 	finding->remedy = remedy;
 	if (!text) {
 		finding->command = command;
+		free(finding->reason);
+		finding->reason = NULL;
 		return;
 	}
 	at = strstr(text, mark);
-	finding->reason = message_format("%.*s%s%s", (int)(at - text), text,
-					 command, at + strlen(mark));
+	finding_say(finding, "%.*s%s%s", (int)(at - text), text, command,
+		    at + strlen(mark));
 	finding->inner = command;
+}
+
+struct maybe judgement_shift(const struct judgement *judgement,
+			     const struct finding *finding)
+{
+	const struct position *at = &judgement->position[finding->layer];
+
+	switch (finding->rule->start) {
+	case RULE_NO_START:
+		break;
+	case RULE_START:
+	case RULE_FILE_START:
+		return at->shift;
+	case RULE_DATA_START:
+		return at->data_shift;
+	}
+	return MAYBE_UNKNOWN;
 }
 
 size_t judgement_faults(const struct judgement *judgement)

@@ -9,37 +9,9 @@
 
 #include "audit/cause.h"
 #include "audit/position.h"
+#include "audit/rule.h"
 #include "base/maybe.h"
 #include "remedy/remedy.h"
-
-enum finding_code {
-	FINDING_PARTITION_START,
-	FINDING_PARTITION_END,
-	FINDING_LOOP_START,
-	FINDING_DATA_START,
-	FINDING_MAPPED_START,
-	FINDING_MISALIGNED,
-	FINDING_EXTENT,
-	FINDING_CHUNK,
-	FINDING_FS_BLOCK,
-	FINDING_FS_SECTOR,
-	FINDING_LUKS_SECTOR,
-	FINDING_SPLIT,
-	FINDING_HIDDEN,
-	FINDING_LARGE_UNIT,
-	FINDING_DISAGREE,
-	FINDING_PROBED,
-	FINDING_UNIT,
-	FINDING_ROTATION,
-	FINDING_UNREAD,
-	FINDING_UNJUDGED,
-	FINDING_TABLE_SECTOR,
-	FINDING_CLAIM,
-	FINDING_MD_LOGICAL,
-	FINDING_MD_SUPERBLOCK,
-	FINDING_CAUSE,
-	FINDING_NR,
-};
 
 /**
  * struct finding_advice - what helps most against the touches of a recording
@@ -57,11 +29,11 @@ struct finding_advice {
 
 /**
  * struct finding - one thing that is wrong with a device, or worth a note
- * @code: kind of the finding
+ * @rule: rule by which it was found
  * @note: costs nothing by itself, or not known to: does not count as a fault
  * @layer: index of the device
- * @cause: cause of the touches, with FINDING_CAUSE only
- * @advice: the forecast's recommendation, with FINDING_CAUSE only
+ * @cause: cause of the touches, by rule_cause only
+ * @advice: the forecast's recommendation, by rule_cause only
  * @text: one sentence about the device, without its name
  * @cost: price of leaving it so
  * @remedy: row of the remedy that mends it; REMEDY_NONE: @reason names no command
@@ -71,7 +43,7 @@ struct finding_advice {
  *	there is a command
  */
 struct finding {
-	enum finding_code code;
+	const struct rule *rule;
 	bool note;
 	size_t layer;
 	enum cause_kind cause;
@@ -98,11 +70,15 @@ struct judgement {
 };
 
 /*
- * Add a finding about device @layer. It owns @text and @cost, which are
- * allocated. Return: the finding, valid until the next one is added.
+ * Add a finding about device @layer, a note if the rule makes no faults, with the rule's
+ * workaround. It owns @text and @cost, which are allocated. Return: the finding, valid until the next one is added.
  */
 struct finding *judgement_add(struct judgement *judgement, size_t layer,
-			      enum finding_code code, char *text, char *cost);
+			      const struct rule *rule, char *text, char *cost);
+
+/* Say in words what to do about a finding, instead of its rule's workaround. */
+void finding_say(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Let a row of the table of remedies be what mends a finding. */
 void finding_mend(struct finding *finding, enum remedy_id remedy,
@@ -113,7 +89,11 @@ void judgement_free(struct judgement *judgement);
 /* Return the number of findings that are no notes. */
 size_t judgement_faults(const struct judgement *judgement);
 
-/* Return the word for a finding, "partition-start". */
-const char *finding_name(enum finding_code code);
+/*
+ * Return where the start that a finding is about lies inside a block; unknown: it is
+ * about none.
+ */
+struct maybe judgement_shift(const struct judgement *judgement,
+			     const struct finding *finding);
 
 #endif

@@ -315,24 +315,6 @@ static void spread_shift(struct worst *worst, const struct stack *stack,
 	}
 }
 
-/* Return the shift that a finding is about; 0: it is about none. */
-static struct maybe get_blamed_shift(const struct finding *finding,
-				     const struct position *at)
-{
-	if (finding->note)
-		return maybe_of(0);
-	switch (finding->code) {
-	case FINDING_PARTITION_START:
-	case FINDING_LOOP_START:
-	case FINDING_MAPPED_START:
-		return at->shift;
-	case FINDING_DATA_START:
-		return at->data_shift;
-	default:
-		return maybe_of(0);
-	}
-}
-
 /*
  * Add the worst shift of each disk: of what is found to cost something, as a
  * partition that nothing writes to may begin anywhere. A disk has none if the
@@ -356,7 +338,8 @@ static void add_shifts(struct audit *audit)
 		const struct finding *finding = &judgement->finding[i];
 
 		spread_shift(worst, stack, finding->layer, finding->layer,
-			     get_blamed_shift(finding, &judgement->position[finding->layer]));
+			     finding->note || !finding->rule->start ? maybe_of(0) :
+			     judgement_shift(judgement, finding));
 	}
 	for (i = 0; i < stack->nr; i++) {
 		const struct stack_layer *disk = &stack->layer[i];
@@ -430,7 +413,7 @@ static void add_findings(struct audit *audit)
 			{ "device", disk[finding->layer] },
 			{ "layer", layer->name },
 			{ "name", layer->label },
-			{ "finding", finding_name(finding->code) },
+			{ "finding", finding->rule->name },
 			{ "note", finding->note ? "true" : "false" },
 		};
 		const struct label unread[LABELS_MAX] = {
@@ -442,7 +425,7 @@ static void add_findings(struct audit *audit)
 		};
 
 		add_sample(audit, METRIC_FINDINGS, 1, labels);
-		if (finding->code == FINDING_UNREAD)
+		if (finding->rule == &rule_unread)
 			add_sample(audit, METRIC_UNREAD, 1, unread);
 	}
 }

@@ -390,10 +390,10 @@ static struct json_object *json_finding(const struct stack *stack,
 {
 	struct json_object *object = json_new();
 
-	json_add_text(object, "finding", finding_name(finding->code));
+	json_add_text(object, "finding", finding->rule->name);
 	json_add_text(object, "device", stack->layer[finding->layer].name);
 	json_add_bool(object, "note", finding->note);
-	json_add_text(object, "cause", finding->code == FINDING_CAUSE ?
+	json_add_text(object, "cause", finding->rule == &rule_cause ?
 		      cause_name(finding->cause) : NULL);
 	json_add_text(object, "text", finding->text);
 	json_add_text(object, "cost", finding->cost);

@@ -90,12 +90,12 @@ static char *codes(const struct judgement *judgement)
 		const struct finding *f = &judgement->finding[i];
 		char *longer = message_format(
 			"%s%s%zu:%s%s%s", all, i ? " " : "", f->layer,
-			f->note ? "(" : "", finding_name(f->code),
+			f->note ? "(" : "", f->rule->name,
 			f->note ? ")" : "");
 
 		/* each says what it costs, and one workaround */
 		CHECK(f->text && f->cost && !f->command != !f->reason,
-		      "%s is not whole", finding_name(f->code));
+		      "%s is not whole", f->rule->name);
 		free(all);
 		all = longer;
 	}
@@ -474,7 +474,7 @@ static void probed(void)
 	partition(1, START, PART_BYTES);
 	judge_stack(&stack, &judgement);
 	CHECK(judgement.nr == 2 &&
-	      judgement.finding[1].code == FINDING_PARTITION_START &&
+	      judgement.finding[1].rule == &rule_partition_start &&
 	      !strcmp(judgement.finding[1].command,
 		      "echo '+7,' | sfdisk --move-data /dev/sda -N 1"),
 	      "%zu findings", judgement.nr);
