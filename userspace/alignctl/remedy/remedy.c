@@ -85,7 +85,7 @@ static const struct remedy remedies[] = {
 	},
 	[REMEDY_MKFS_XFS] = {
 		.name = "mkfs-xfs",
-		.purpose = "fs-sector",
+		.purpose = "fs-sector, fs-block",
 		.when = "XFS with sectors below a physical block of at most a page",
 		.harm = REMEDY_DESTROYS,
 		.unmount = true,
