@@ -1474,10 +1474,6 @@ const struct rule rule_unjudged = {
 		"firmware's RAID.",
 };
 
-#define RULE_LISTED(name) &rule_##name,
-const struct rule *const check_rules[] = { FOR_EACH_RULE(RULE_LISTED) NULL };
-#undef RULE_LISTED
-
 /* Judge a device: where it lies, and what it carries. */
 static void judge_device(struct subject *subject)
 {

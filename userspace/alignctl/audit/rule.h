@@ -102,4 +102,7 @@ FOR_EACH_RULE(RULE_DECLARE)
 /* The rules of FOR_EACH_RULE(), ended by NULL. */
 extern const struct rule *const check_rules[];
 
+/* Check whether a remedy mends what a rule finds. */
+bool rule_has_remedy(const struct rule *rule, enum remedy_id remedy);
+
 #endif

@@ -60,7 +60,7 @@ enum remedy_harm {
 /**
  * struct remedy - one row of the table
  * @name: the remedy's word in documents and tests, "move-partition"
- * @purpose: the finding that it is for, "partition-start", or the message
+ * @message: the message that it is for, or what prints it; NULL: rules of check have it
  * @when: when it applies, for people
  * @harm: content that the command destroys
  * @unmount: nothing may use the device meanwhile
@@ -71,7 +71,7 @@ enum remedy_harm {
  */
 struct remedy {
 	const char *name;
-	const char *purpose;
+	const char *message;
 	const char *when;
 	enum remedy_harm harm;
 	bool unmount;

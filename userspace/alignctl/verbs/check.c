@@ -14,6 +14,7 @@
 #include "audit/judge_cause.h"
 #include "audit/layout_report.h"
 #include "audit/metrics.h"
+#include "audit/remedy_report.h"
 #include "audit/report.h"
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -23,7 +24,6 @@
 #include "boot/aligntab.h"
 #include "boot/find.h"
 #include "forecast/forecast.h"
-#include "remedy/list.h"
 #include "sysfs/sysfs.h"
 #include "trace/trace.h"
 #include "verbs/choice_options.h"
@@ -408,9 +408,9 @@ static int list_remedies(int operands, const struct check_options *options)
 		return ALIGNCTL_USAGE;
 	}
 	if (options->json)
-		remedy_list_json();
+		remedy_report_json();
 	else
-		remedy_list_text();
+		remedy_report_text();
 	return ALIGNCTL_FINE;
 }
 
@@ -475,6 +475,6 @@ const struct verb verb_check = {
 	"check", "[DEV...]", 0, 64,
 	"Audit devices from the disk up: what is misaligned, and how to fix it",
 	rows, list_metrics, run, forms,
-	SCHEMA_DOCUMENTS(&audit_report_schema, &remedy_list_schema,
+	SCHEMA_DOCUMENTS(&audit_report_schema, &remedy_report_schema,
 			 &layout_report_schema),
 };

@@ -1,35 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Print the table of remedies, one row each. */
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "audit/remedy_report.h"
+#include "audit/rule.h"
+#include "base/cleanup.h"
 #include "base/json.h"
-#include "remedy/list.h"
-#include "remedy/remedy.h"
+#include "base/message.h"
 
 #define JSON_FORMAT	1
 
-void remedy_list_text(void)
+/* Return what a remedy is for, for free(): the message that has it, or the rules. */
+static char *purpose_of(enum remedy_id id)
+{
+	const char *message = remedy_of(id)->message;
+	char *text = message_format("%s", message ? message : "");
+	const struct rule *const *rule;
+
+	for (rule = check_rules; *rule; rule++) {
+		char *longer;
+
+		if (!rule_has_remedy(*rule, id))
+			continue;
+		longer = message_format("%s%s%s", text, *text ? ", " : "",
+					(*rule)->name);
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+void remedy_report_text(void)
 {
 	enum remedy_id id;
 
 	for (id = REMEDY_NONE + 1; id < REMEDY_NR; id++) {
 		const struct remedy *remedy = remedy_of(id);
+		CLEANUP_FREE char *purpose = purpose_of(id);
 
 		printf("%s%s, for %s\n  when: %s\n  destroys: %s; %s\n  command: %s\n",
 		       id == REMEDY_NONE + 1 ? "" : "\n", remedy->name,
-		       remedy->purpose, remedy->when,
+		       purpose, remedy->when,
 		       remedy_harm_name(remedy->harm),
 		       remedy->unmount ? "unmount first" : "may stay mounted",
 		       remedy->command);
 	}
 }
 
-static struct json_object *json_remedy(const struct remedy *remedy)
+static struct json_object *json_remedy(enum remedy_id id)
 {
+	const struct remedy *remedy = remedy_of(id);
+	CLEANUP_FREE char *purpose = purpose_of(id);
 	struct json_object *object = json_new();
 
 	json_add_text(object, "name", remedy->name);
-	json_add_text(object, "purpose", remedy->purpose);
+	json_add_text(object, "purpose", purpose);
 	json_add_text(object, "when", remedy->when);
 	json_add_text(object, "destroys", remedy_harm_name(remedy->harm));
 	json_add_bool(object, "unmount", remedy->unmount);
@@ -61,18 +87,18 @@ static const struct schema_row document_rows[] = {
 	{ 0 },
 };
 
-const struct schema_document remedy_list_schema = {
+const struct schema_document remedy_report_schema = {
 	"check --remedies", JSON_FORMAT, NULL, document_rows,
 };
 
-void remedy_list_json(void)
+void remedy_report_json(void)
 {
 	struct json_object *document = json_new_document(JSON_FORMAT);
 	struct json_object *remedies = json_new_array();
 	enum remedy_id id;
 
 	for (id = REMEDY_NONE + 1; id < REMEDY_NR; id++)
-		json_append(remedies, json_remedy(remedy_of(id)));
+		json_append(remedies, json_remedy(id));
 	json_add(document, "remedies", remedies);
 	json_print(document, false);
 }

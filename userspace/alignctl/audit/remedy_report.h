@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The table of remedies, for people and as JSON. */
-#ifndef ALIGNCTL_REMEDY_LIST_H
-#define ALIGNCTL_REMEDY_LIST_H
+#ifndef ALIGNCTL_REMEDY_REPORT_H
+#define ALIGNCTL_REMEDY_REPORT_H
 
 #include "base/schema.h"
 
 /* Print each row of the table. */
-void remedy_list_text(void);
+void remedy_report_text(void);
 
 /* Print one document with all rows. */
-void remedy_list_json(void);
+void remedy_report_json(void);
 
 /* What its document holds. */
-extern const struct schema_document remedy_list_schema;
+extern const struct schema_document remedy_report_schema;
 
 #endif
