@@ -133,3 +133,23 @@ bool content_is_unread(const struct stack_content *content)
 	}
 	return true;
 }
+
+bool content_is_ext(const char *type)
+{
+	return !strcmp(type, "ext2") || !strcmp(type, "ext3") ||
+	       !strcmp(type, "ext4");
+}
+
+bool content_writes_blocks(const struct stack_content *content, int64_t block)
+{
+	const char *type = content->type;
+
+	if (!type)
+		return !content->table && !content->unread;
+	if (content->unread)
+		return false;
+	if (!strcmp(type, "xfs") || !strcmp(type, "crypto_LUKS"))
+		return maybe_above(content->sector, block - 1);
+	return (content_is_ext(type) || !strcmp(type, "btrfs") ||
+		!strcmp(type, "swap")) && maybe_above(content->block, block - 1);
+}

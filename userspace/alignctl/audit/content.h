@@ -41,4 +41,10 @@ const struct content_type *content_type_of(const char *name);
 /* Check for content whose blocks were not read, though its type is known. */
 bool content_is_unread(const struct stack_content *content);
 
+/* Check for a type that mkfs.TYPE makes with the option -b. */
+bool content_is_ext(const char *type);
+
+/* Check for a smallest write of the content that is a whole block. */
+bool content_writes_blocks(const struct stack_content *content, int64_t block);
+
 #endif

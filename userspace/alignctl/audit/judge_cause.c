@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "audit/judge_cause.h"
+#include "audit/subject.h"
 #include "base/cleanup.h"
 #include "base/message.h"
 #include "base/units.h"
@@ -40,7 +41,8 @@ bool judgement_place(const struct stack *stack,
 	return true;
 }
 
-bool finding_is_shift(const struct finding *finding)
+/* Check for a finding about a start that a shift of writes can come from. */
+static bool finding_is_shift(const struct finding *finding)
 {
 	return finding->rule->start == RULE_START ||
 	       finding->rule->start == RULE_DATA_START;
@@ -217,3 +219,80 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 	free(cost);
 	free(what);
 }
+
+static bool reaches(const struct stack *stack, size_t from, size_t to)
+{
+	const struct stack_layer *layer = &stack->layer[from];
+	size_t i;
+
+	if (from == to)
+		return true;
+	for (i = 0; i < layer->nr_below; i++)
+		if (reaches(stack, layer->below[i], to))
+			return true;
+	return false;
+}
+
+/*
+ * Find where a device that was found shifted begins inside a block, of those on
+ * device @index, or that device itself; 0: none was found.
+ */
+static uint32_t shift_found(const struct stack *stack,
+			    const struct judgement *judgement, size_t index)
+{
+	size_t i;
+
+	for (i = 0; i < judgement->nr; i++) {
+		const struct finding *finding = &judgement->finding[i];
+
+		if (finding_is_shift(finding) &&
+		    reaches(stack, finding->layer, index))
+			return (uint32_t)maybe_or(judgement_shift(judgement, finding), 0);
+	}
+	return (uint32_t)maybe_or(judgement->position[index].shift, 0);
+}
+
+/* Name the cause in the counters of an align device that has written. */
+static void judge_ledger(const struct subject *subject)
+{
+	const struct cause_ledger *ledger = subject->layer->ledger;
+	struct judgement *judgement = subject->judgement;
+	struct cause cause;
+
+	if (!ledger || !ledger->touches)
+		return;
+	cause_of_ledger(ledger, shift_found(subject->stack, judgement, subject->index),
+			&cause);
+	judge_cause(subject->stack, judgement, subject->index, &cause, NULL);
+	/* pad and coalesce are what mends it */
+	if (!ledger->report)
+		judgement->finding[judgement->nr - 1].note = true;
+}
+
+const struct rule rule_cause = {
+	.name = "cause",
+	.note = RULE_EITHER,
+	.grade = RULE_UNIT,
+	.ledger = judge_ledger,
+	.remedies = { REMEDY_LARGEST_REQUEST },
+	.workaround = "record it, longer or one program alone, and check with --recording",
+	.man =
+		"With `--recording`, what most of its touches come from: a shifted "
+		"partition (writes of whole blocks, at one place inside a block), a log "
+		"stream (the next write completes the block), blocks that are rewritten in "
+		"part (a log block at each commit, a superblock) or random small writes, "
+		"both with the process, a file system with small sectors, large writes cut "
+		"at the largest request, or nothing. Of blocks that are rewritten, it says "
+		"if each write, or most, was made durable before the next one, by a flush "
+		"or FUA. A write rewrites a block if its process wrote at least half of "
+		"the same place before, and the block is among the last 8 that the process "
+		"wrote in part. `check` says that it cannot tell where no cause explains "
+		"70 % of the touches, where there are fewer than 100, and where one stream "
+		"writes whole blocks at one place inside a block, which may be a shifted "
+		"partition or a log. What helps, a mode of an align device or a move of "
+		"the start, and what it leaves of the touches, is \"recommended\": the "
+		"forecast of `plan`, in its words. It is not known for blocks that an "
+		"align device cannot mend. The counters of an align device, since their "
+		"last reset, name the shift of a device that the audit has found, and in "
+		"mode `coalesce` a log stream; this is a note unless the mode is `report`.",
+};

@@ -18,9 +18,6 @@ bool judgement_place(const struct stack *stack,
 		     const struct judgement *judgement, size_t layer,
 		     struct cause_place *place);
 
-/* Check for a finding about a start that a shift of writes can come from. */
-bool finding_is_shift(const struct finding *finding);
-
 /*
  * Add the finding that a recording of device @layer, or its ledger, has the
  * cause. The finding is the new owner of @advice, which comes from the forecast:

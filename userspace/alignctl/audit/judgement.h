@@ -71,7 +71,8 @@ struct judgement {
 
 /*
  * Add a finding about device @layer, a note if the rule makes no faults, with the rule's
- * workaround. It owns @text and @cost, which are allocated. Return: the finding, valid until the next one is added.
+ * workaround. It owns @text and @cost, which are allocated. Return: the finding, valid
+ * until the next one is added.
  */
 struct finding *judgement_add(struct judgement *judgement, size_t layer,
 			      const struct rule *rule, char *text, char *cost);

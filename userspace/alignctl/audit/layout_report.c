@@ -57,13 +57,13 @@ static const struct table_type layout_table =
 	TABLE_TYPE(layout_columns, layout_value);
 
 /**
- * struct subject - a device that a layout is made on
+ * struct layout_subject - a device that a layout is made on
  * @layer: the device
  * @drive: the drive below it, of several the one with the largest unit
  * @place: the place; valid unless @silent
  * @silent: nothing states the unit
  */
-struct subject {
+struct layout_subject {
 	const struct stack_layer *layer;
 	const struct stack_layer *drive;
 	struct layout_place place;
@@ -92,7 +92,7 @@ static const struct stack_layer *find_drive(const struct stack *stack,
 }
 
 /* Return the shift of a device on units of a size. */
-static struct maybe find_shift(const struct subject *subject,
+static struct maybe find_shift(const struct layout_subject *subject,
 			       const struct stack *stack,
 			       const struct position *at, int64_t unit)
 {
@@ -108,7 +108,7 @@ static struct maybe find_shift(const struct subject *subject,
 	return maybe_is(at->block, unit) ? at->shift : MAYBE_UNKNOWN;
 }
 
-static void find_subject(struct subject *subject, const struct stack *stack,
+static void find_subject(struct layout_subject *subject, const struct stack *stack,
 			 const struct judgement *judgement, size_t index)
 {
 	const struct stack_layer *own = &stack->layer[index];
@@ -116,7 +116,7 @@ static void find_subject(struct subject *subject, const struct stack *stack,
 	struct maybe shift;
 	int64_t at;
 
-	*subject = (struct subject) {
+	*subject = (struct layout_subject) {
 		.layer = own,
 		.drive = find_drive(stack, index),
 	};
@@ -157,7 +157,7 @@ static char *suggest_probe(const struct stack_layer *drive)
 }
 
 /* Return why nothing can be told, for free(). */
-static char *why_silent(const struct subject *subject)
+static char *why_silent(const struct layout_subject *subject)
 {
 	CLEANUP_FREE char *command = suggest_probe(subject->drive);
 
@@ -167,7 +167,7 @@ static char *why_silent(const struct subject *subject)
 }
 
 /* Print the unit, and who states it. */
-static void print_unit(const struct subject *subject)
+static void print_unit(const struct layout_subject *subject)
 {
 	const struct unit *unit = &subject->drive->unit;
 	const struct unit_claim *taken = unit_taken(unit);
@@ -205,7 +205,7 @@ void layout_report_text(const struct stack *stack,
 	CLEANUP_FREE char *name = message_visible(layer->name);
 	struct remedy_words words = words_of(layer);
 	struct layout_advice advice;
-	struct subject subject;
+	struct layout_subject subject;
 	struct table *table;
 	size_t i;
 
@@ -248,7 +248,7 @@ struct json_object *layout_report_json(const struct stack *stack,
 	struct json_object *object = json_new(), *rows = json_new_array();
 	struct remedy_words words;
 	struct layout_advice advice;
-	struct subject subject;
+	struct layout_subject subject;
 	CLEANUP_FREE char *command = NULL;
 	CLEANUP_FREE char *why = NULL;
 	int64_t offset;

@@ -172,3 +172,10 @@ bool stack_has_type(const struct stack_layer *layer, const char *type)
 {
 	return layer->content.type && !strcmp(layer->content.type, type);
 }
+
+bool stack_is_extended(const struct stack_layer *layer)
+{
+	return layer->extended ||
+	       (layer->kind == STACK_PARTITION &&
+		maybe_below(layer->bytes, STACK_EXTENDED_BYTES + 1));
+}

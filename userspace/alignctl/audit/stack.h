@@ -196,6 +196,12 @@ struct maybe stack_probed(const struct stack_layer *layer,
 /* Check for content of a type of libblkid's. */
 bool stack_has_type(const struct stack_layer *layer, const char *type);
 
+/* sysfs shows an extended partition with its first sectors only, bytes. */
+#define STACK_EXTENDED_BYTES	1024
+
+/* Check for an extended partition, which holds no data of its own. */
+bool stack_is_extended(const struct stack_layer *layer);
+
 /* Append a device about which nothing is known; it is valid until the next. */
 struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 			      const char *name, const char *path);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the rules ask and say of the device that they judge. */
+#include <inttypes.h>
+
+#include "audit/subject.h"
+#include "base/message.h"
+
+struct finding *subject_add(const struct subject *subject, char *text, char *cost)
+{
+	return judgement_add(subject->judgement, subject->index, subject->rule,
+			     text, cost);
+}
+
+char *subject_start_cost(const struct subject *subject)
+{
+	return message_format(
+		"a write of whole %" PRId64
+		"-byte blocks covers its first and last physical block in part: 2 RMWs instead of none",
+		subject->block);
+}
+
+const struct stack_layer *subject_disk(const struct subject *subject)
+{
+	return &subject->stack->layer[subject->layer->below[0]];
+}
+
+struct remedy_words subject_words(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	const struct stack_layer *file = own;
+	struct remedy_words words = { 0 };
+
+	if (own->kind == STACK_PARTITION &&
+	    subject_disk(subject)->kind == STACK_FILE) {
+		file = subject_disk(subject);
+		words.image_start = maybe_or(own->start, 0);
+		words.image_bytes = maybe_or(own->bytes, 0);
+	}
+	words.device = file->path;
+	words.image = file->kind == STACK_FILE;
+	if (words.image)
+		words.image_sector = maybe_or(stack_sysfs(file, STACK_LOGICAL),
+					      0);
+	return words;
+}
+
+bool subject_below_aligned(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+	size_t i;
+
+	for (i = 0; i < own->nr_below; i++) {
+		const struct position *at =
+			&subject->judgement->position[own->below[i]];
+
+		if (!maybe_is(at->shift, 0) || maybe_above(at->data_shift, 0))
+			return false;
+	}
+	return true;
+}
