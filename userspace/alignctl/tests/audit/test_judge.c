@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "audit/judge.h"
+#include "audit/judge_cause.h"
 #include "base/message.h"
 #include "tests/tap.h"
 
@@ -13,6 +14,33 @@
 #define PART_BYTES	(INT64_C(8) << 20)
 
 static struct stack stack;
+
+#define COUNT_RULE(name) + 1
+#define NR_RULES	(0 FOR_EACH_RULE(COUNT_RULE))
+
+/* What the tests have found by each rule. */
+static struct {
+	bool fault;
+	bool note;
+	bool mended[RULE_REMEDIES];
+} seen[NR_RULES];
+
+static void see(const struct finding *finding)
+{
+	const struct rule *rule = finding->rule;
+	size_t i, k;
+
+	for (i = 0; check_rules[i] != rule; i++)
+		;
+	*(finding->note ? &seen[i].note : &seen[i].fault) = true;
+	for (k = 0; k < RULE_REMEDIES; k++)
+		seen[i].mended[k] |= finding->remedy == rule->remedies[k];
+	CHECK(rule->note != (finding->note ? RULE_FAULT : RULE_NOTE),
+	      "%s is %sa note", rule->name, finding->note ? "" : "not ");
+	CHECK(!finding->remedy || rule_has_remedy(rule, finding->remedy),
+	      "%s has not the remedy %s", rule->name,
+	      remedy_of(finding->remedy)->name);
+}
 
 static void figures(struct stack_layer *layer, enum stack_source source,
 		    int64_t logical, int64_t physical, int64_t io_min,
@@ -96,6 +124,7 @@ static char *codes(const struct judgement *judgement)
 		/* each says what it costs, and one workaround */
 		CHECK(f->text && f->cost && !f->command != !f->reason,
 		      "%s is not whole", f->rule->name);
+		see(f);
 		free(all);
 		all = longer;
 	}
@@ -153,6 +182,9 @@ static void aligned(void)
 
 static void shifted(void)
 {
+	static const char *const mapped =
+		"kpartx -d /dev/sda && echo '+7,' | sfdisk --move-data /dev/sda -N 1 && kpartx -a /dev/sda";
+
 	disk(512, 4096, 0);
 	partition(1, START + 512, PART_BYTES - 512);
 	expect("1:partition-start",
@@ -169,6 +201,9 @@ static void shifted(void)
 	disk(512, 512, 0);
 	partition(1, 63 * 512, PART_BYTES);
 	expect("", NULL);
+	disk(512, 4096, 0);
+	partition(1, START + 512, PART_BYTES - 512)->mapped = true;
+	expect("1:partition-start", mapped);
 }
 
 static void offsets(void)
@@ -250,6 +285,10 @@ static void ends(void)
 	disk(512, 4096, 0);
 	partition(1, START, PART_BYTES + 512);
 	expect("1:(partition-end)", "echo ',16384' | sfdisk /dev/sda -N 1");
+	disk(512, 4096, 0);
+	partition(1, START, PART_BYTES + 512)->mapped = true;
+	expect("1:(partition-end)",
+	       "kpartx -d /dev/sda && echo ',16384' | sfdisk /dev/sda -N 1 && kpartx -a /dev/sda");
 	/* a file system of whole blocks leaves the last one alone */
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES + 512);
@@ -388,6 +427,12 @@ static void filesystems(void)
 	expect("1:fs-sector", NULL);
 	disk(512, 4096, 0);
 	layer = partition(1, START, PART_BYTES);
+	carries(layer, "xfs");
+	layer->content.sector = maybe_of(1024);
+	layer->content.block = maybe_of(1024);
+	expect("1:fs-sector 1:fs-block", NULL);
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
 	carries(layer, "ext4");
 	layer->content.block = maybe_of(1024);
 	expect("1:fs-block", NULL);
@@ -411,6 +456,12 @@ static void filesystems(void)
 	layer->content.block = maybe_of(4096);
 	expect("1:(luks-sector)",
 	       "cryptsetup reencrypt --sector-size 4096 /dev/sda1");
+	disk(512, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "crypto_LUKS");
+	layer->content.sector = maybe_of(512);
+	layer->content.version = 1;
+	expect("1:(luks-sector)", NULL);
 }
 
 static void sources(void)
@@ -547,6 +598,29 @@ static void unit_sources(void)
 	claimed_disk(UNIT_HWDB, 4096);
 	claim(UNIT_GIVEN, 512);
 	expect("", NULL);
+}
+
+/* Say of the first disk how fast it rotates. */
+static void rotates(enum unit_source source, int64_t rpm)
+{
+	struct unit *unit = &stack.layer[0].unit;
+
+	unit->rotation[unit->nr_rotations++] = (struct unit_rotation) {
+		.rpm = maybe_of(rpm), .least = maybe_of(rpm),
+		.most = maybe_of(rpm), .source = source, .figure = "figure",
+	};
+}
+
+static void rotation_sources(void)
+{
+	disk(512, 4096, 0);
+	rotates(UNIT_MEASURED, 7200);
+	rotates(UNIT_DRIVE, 7200);
+	expect("", NULL);
+	disk(512, 4096, 0);
+	rotates(UNIT_MEASURED, 5400);
+	rotates(UNIT_DRIVE, 7200);
+	expect("0:(rotation)", NULL);
 }
 
 static void probed_and_attached(void)
@@ -864,6 +938,12 @@ static void loops(void)
 	layer->start = maybe_of(32256);
 	CHECK(shift_of(2) == 3584, "%" PRId64, shift_of(2));
 	expect("2:loop-start 2:(hidden)", NULL);
+	disk(512, 4096, 0);
+	partition(1, START, PART_BYTES);
+	layer = above(STACK_LOOP, 0);
+	figures(layer, STACK_SYSFS, 512, 512, 512, 0);
+	layer->start = maybe_of(0);
+	expect("2:(hidden)", "losetup --sector-size 4096 '/dev/mapper/a b'");
 	/* one whose file is who knows where */
 	layer = stack_add(&stack, STACK_LOOP, "loop0", "/dev/loop0");
 	figures(layer, STACK_SYSFS, 512, 512, 512, 0);
@@ -953,6 +1033,28 @@ static void ledgers(void)
 	expect("", NULL);
 }
 
+static void recorded(void)
+{
+	const struct cause cut = {
+		.kind = CAUSE_SPLIT, .writes = 100, .misaligned = 90,
+		.touches = 180, .drive = 180, .explained = 180,
+	};
+	struct judgement judgement;
+	char *got;
+
+	disk(512, 4096, 0)->max_io = maybe_of(1280 * 1024 + 512);
+	judge_stack(&stack, &judgement);
+	judge_cause(&stack, &judgement, 0, &cut, NULL);
+	got = codes(&judgement);
+	CHECK(!strcmp(got, "0:cause"), "'%s'", got);
+	CHECK(!strcmp(judgement.finding[0].command,
+		      "echo 1280 > /sys/block/sda/queue/max_sectors_kb"),
+	      "%s", judgement.finding[0].command);
+	free(got);
+	judgement_free(&judgement);
+	stack_free(&stack);
+}
+
 static void hostile(void)
 {
 	struct stack_layer *layer = disk(512, 4096, 0);
@@ -967,6 +1069,27 @@ static void hostile(void)
 	      "a path that a shell would take apart");
 	judgement_free(&judgement);
 	stack_free(&stack);
+}
+
+static void all_rules(void)
+{
+	const struct tap_test *test;
+	size_t i, k;
+
+	for (test = judge_tests; test->run; test++)
+		if (test->run != all_rules)
+			test->run();
+	for (i = 0; i < NR_RULES; i++) {
+		const struct rule *rule = check_rules[i];
+
+		CHECK(seen[i].fault || rule->note == RULE_NOTE,
+		      "no test finds %s", rule->name);
+		CHECK(seen[i].note || rule->note == RULE_FAULT,
+		      "no test notes %s", rule->name);
+		for (k = 0; k < RULE_REMEDIES && rule->remedies[k]; k++)
+			CHECK(seen[i].mended[k], "no test of %s has the remedy %s",
+			      rule->name, remedy_of(rule->remedies[k])->name);
+	}
 }
 
 const struct tap_test judge_tests[] = {
@@ -986,6 +1109,8 @@ const struct tap_test judge_tests[] = {
 	{ "a disk that was probed is judged by what was found", probed },
 	{ "a disk whose sources disagree is judged by the first",
 	  unit_sources },
+	{ "a disk whose sources disagree about its rotation is noted",
+	  rotation_sources },
 	{ "it is a note where align devices have the probed blocks",
 	  probed_and_attached },
 	{ "a large unit is a note for SSDs", units },
@@ -1006,6 +1131,10 @@ const struct tap_test judge_tests[] = {
 	{ "only what was asked about is judged", asked },
 	{ "an align device's counters name the cause with what is above",
 	  ledgers },
+	{ "large writes that are cut inside a block get a largest request of whole blocks",
+	  recorded },
 	{ "a path in a command is quoted", hostile },
+	{ "each rule is found, as a fault and a note if it can be both, with each of its remedies",
+	  all_rules },
 	{ 0 },
 };
