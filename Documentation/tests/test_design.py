@@ -1,33 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
 """The page of the design has what the code says of it: the text of each DOC: comment, as the kernel's kernel-doc reads it."""
 
-import importlib.machinery
-import importlib.util
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from lab.linux import kernels
+from lab.program import load
 
 TOP = Path(__file__).resolve().parents[2]
-PROGRAM = TOP / "Documentation/gen-design"
 PAGE = (TOP / "Documentation/target/design.rst").read_text()
-
-
-def loaded():
-    loader = importlib.machinery.SourceFileLoader("gen_design", str(PROGRAM))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
-    written, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = written
-    return module
-
-
-design = loaded()
+design = load(TOP / "Documentation/gen-design")
 COMMENTS = design.texts()
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """The shell sessions in the documents print what the documents say, and the program that checks them can tell."""
 
-import importlib.machinery
-import importlib.util
 import subprocess
 from pathlib import Path
 
@@ -10,16 +8,10 @@ import pytest
 
 from lab import machines
 from lab.plugins.extent import only_all
+from lab.program import load
 
 TOP = Path(__file__).resolve().parents[2]
 RUNNER = TOP / "Documentation" / "run-sessions"
-
-
-def runner():
-    loader = importlib.machinery.SourceFileLoader("run_sessions", str(RUNNER))
-    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("run_sessions", loader))
-    loader.exec_module(module)
-    return module
 
 
 @pytest.mark.timeout(3600)
@@ -67,14 +59,14 @@ Text.
 
 
 def test_commands_and_their_outputs_are_taken_apart():
-    module = runner()
+    module = load(RUNNER)
     blocks = [module.split(block[0], block["indent"]) for block in module.BLOCK.finditer(DOCUMENT)]
     assert blocks == [[["echo a \\\n    b", "a b\n\n"], ["true", ""]], [["time", "took 1.5 s,   3 runs\n"]],
                       [["echo 7", "7\n"]]]
 
 
 def test_the_machine_is_the_one_that_the_document_asks_for():
-    assert runner().settings(DOCUMENT) == {"size": "1M", "profile": "instant"}
+    assert load(RUNNER).settings(DOCUMENT) == {"size": "1M", "profile": "instant"}
 
 
 @pytest.mark.parametrize("old,new,same", [
@@ -88,13 +80,13 @@ def test_the_machine_is_the_one_that_the_document_asks_for():
     ("    a b\n", "    a c\n", False),
 ])
 def test_only_figures_that_vary_may_differ(old, new, same):
-    module = runner()
+    module = load(RUNNER)
     assert old in DOCUMENT
     assert (module.comparable(DOCUMENT.replace(old, new)) == module.comparable(DOCUMENT)) is same
 
 
 def test_an_update_replaces_outputs_and_nothing_else(monkeypatch):
-    module = runner()
+    module = load(RUNNER)
     monkeypatch.setattr(module, "run", lambda commands, where, name: ["a b\n\n", "", "took 2 s\n", "8\n"])
     assert module.with_outputs(DOCUMENT, "x") == \
         DOCUMENT.replace("took 1.5 s,   3 runs", "took 2 s").replace("    7\n", "    8\n")
