@@ -37,8 +37,10 @@ from .reader import lines
 T = TypeVar("T")
 # Grades, the gravest first, and the findings of each; what is in none, as of a newer check, is "other".
 GRADES = {
-    "shift": {"partition-start", "loop-start", "data-start", "mapped-start", "misaligned"},
-    "unit": {"partition-end", "extent", "chunk", "fs-block", "fs-sector", "luks-sector", "md-superblock", "split", "cause"},
+    # gen-rules: grades
+    "shift": {"misaligned", "partition-start", "loop-start", "mapped-start", "data-start"},
+    "unit": {"split", "partition-end", "md-superblock", "extent", "chunk", "fs-sector", "fs-block", "luks-sector", "cause"},
+    # end of gen-rules
 }
 OTHER, NOTE = "other", "note"
 ORDER = (*GRADES, OTHER, NOTE)
