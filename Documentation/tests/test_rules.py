@@ -10,6 +10,11 @@ from lab.program import load
 generator = load(Path(__file__).resolve().parents[1] / "gen-rules")
 
 
+def test_the_documents_have_what_the_rules_say():
+    contents = {path.name: path.read_text() for path in generator.documents()}
+    assert generator.findings(contents, generator.parts(generator.rules())) == []
+
+
 def test_each_rule_is_in_the_list():
     names = [name for path in generator.AUDIT.glob("*.c") for name, _ in generator.STRUCT.findall(path.read_text())]
     assert len(names) > 20

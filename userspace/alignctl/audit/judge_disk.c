@@ -246,7 +246,7 @@ const struct rule rule_unit = {
 	.workaround =
 		"measure the unit with method block-size of probe: a measurement decides",
 	.man =
-		"Sources disagree about the unit of a drive, see `UNIT OF A DRIVE`, and "
+		"Sources disagree about the unit of a drive, see `alignctl-unit`(7), and "
 		"not only those of `disagree` and `probed`. The command attaches an align "
 		"device with the unit that is taken, if the kernel knows a smaller one.",
 };
@@ -275,8 +275,7 @@ const struct rule rule_rotation = {
 	.place = judge_rotation,
 	.workaround = "measure it with method rotation of probe: a measurement decides",
 	.man =
-		"Sources disagree how fast a disk rotates, see the end of `UNIT OF A "
-		"DRIVE`.",
+		"Sources disagree how fast a disk rotates, see the end of `alignctl-unit`(7).",
 };
 
 /* Check whether the kernel calls a device below misaligned. */
