@@ -197,20 +197,21 @@ void judge_cause(const struct stack *stack, struct judgement *judgement,
 	default:
 		what = message_format("cannot tell");
 	}
-	cost = message_format("%" PRIu64 " of %" PRIu64 " writes had %" PRIu64
-			      " touches", cause->misaligned, cause->writes,
-			      cause->touches);
 	finding = judgement_add(judgement, layer, &rule_cause,
 		message_format("cause of its touches: %s (%" PRIu64 " of %"
 			       PRIu64 "%s)", what, cause->explained,
 			       cause->of_writes ? cause->misaligned :
 			       cause->touches, cause->of_writes ?
-			       " misaligned writes" : ""),
-		cause->drive == cause->touches ?
-		message_format("%s, each an RMW in the drive", cost) :
-		message_format("%s; %" PRIu64
-			       " went to the drive, each an RMW there", cost,
-			       cause->drive));
+			       " misaligned writes" : ""));
+	cost = message_format("%" PRIu64 " of %" PRIu64 " writes had %" PRIu64
+			      " touches", cause->misaligned, cause->writes,
+			      cause->touches);
+	if (cause->drive == cause->touches)
+		finding_cost(finding, "%s, each an RMW in the drive", cost);
+	else
+		finding_cost(finding, "%s; %" PRIu64
+			     " went to the drive, each an RMW there", cost,
+			     cause->drive);
 	finding->cause = cause->kind;
 	if (advice)
 		finding->advice = *advice;

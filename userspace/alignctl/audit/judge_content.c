@@ -30,10 +30,8 @@ static void judge_unread(const struct subject *subject)
 	const struct stack_content *content = &subject->layer->content;
 
 	if (content->unread)
-		finding_say(subject_add(subject,
-					message_format("its headers were not read: %s",
-						       content->unread),
-				message_format("not known: the content of the device is not judged")),
+		finding_say(subject_add(subject, "its headers were not read: %s",
+					content->unread),
 			    "%s", ways_out[content->why]);
 }
 
@@ -41,6 +39,7 @@ const struct rule rule_unread = {
 	.name = "unread",
 	.note = RULE_NOTE,
 	.place = judge_unread,
+	.cost = "not known: the content of the device is not judged",
 	.man =
 		"Headers could not be read, for the reason that it gives: the user may not "
 		"open the device, it is suspended or gone, reads fail, an image is cut "
@@ -87,13 +86,9 @@ static void judge_table_sector(const struct subject *subject)
 	if (!maybe_get(own->content.table_sector, &sector) ||
 	    has_sectors_above(subject, sector))
 		return;
-	finding = subject_add(subject,
-			      message_format("its GPT is for %" PRId64
-					     "-byte sectors, and the device has sectors of %" PRId64,
-					     sector,
-					     maybe_or(stack_sysfs(own, STACK_LOGICAL),
-						      0)),
-		      message_format("not known: its partitions cannot be found"));
+	finding = subject_add(subject, "its GPT is for %" PRId64
+			      "-byte sectors, and the device has sectors of %" PRId64,
+			      sector, maybe_or(stack_sysfs(own, STACK_LOGICAL), 0));
 	if (sector == ALIGN_SECTOR_SIZE && takes_smaller(subject))
 		finding_mend(finding, REMEDY_ATTACH_LOGICAL, &words);
 	else if (own->kind == STACK_FILE)
@@ -105,6 +100,7 @@ const struct rule rule_table_sector = {
 	.note = RULE_NOTE,
 	.content = judge_table_sector,
 	.remedies = { REMEDY_ATTACH_LOGICAL },
+	.cost = "not known: its partitions cannot be found",
 	.workaround =
 		"the GPT was written through a bridge or loop device with such sectors; only such a device can read it",
 	.man =
@@ -139,9 +135,8 @@ static void soften_finding(struct finding *finding, const struct subject *subjec
 	if (!partition_type_is_efi(subject->layer->type))
 		return;
 	finding->note = true;
-	free(finding->cost);
-	finding->cost = message_format(
-		"RMWs only when an update of the boot loader writes to the partition");
+	finding_cost(finding,
+		     "RMWs only when an update of the boot loader writes to the partition");
 }
 
 /* Say how a header that puts its data off the boundaries is mended. */
@@ -172,13 +167,12 @@ static void judge_data_start(const struct subject *subject)
 	    !maybe_get(subject->position->data_shift, &shift) || !shift ||
 	    !(start & (block - 1)))
 		return;
-	finding = subject_add(subject,
-			      message_format("its %s begin at byte %" PRId64
-					     ", %" PRId64
-					     " bytes into a physical block of %" PRId64,
-					     clusters ? unit_of(subject->layer) : "data",
-					     start, shift, block),
-		      subject_start_cost(subject));
+	finding = subject_add(subject, "its %s begin at byte %" PRId64
+			      ", %" PRId64
+			      " bytes into a physical block of %" PRId64,
+			      clusters ? unit_of(subject->layer) : "data",
+			      start, shift, block);
+	subject_start_cost(subject, finding);
 	mend_data(finding, subject);
 	soften_finding(finding, subject);
 }
@@ -205,11 +199,9 @@ static void judge_md_superblock(const struct subject *subject)
 	    !maybe_get(subject->layer->content.sector, &bytes) ||
 	    bytes >= subject->block)
 		return;
-	subject_add(subject,
-		    message_format("its superblock is written in %" PRId64
-				   " bytes, below the physical block (%"
-				   PRId64 ")", bytes, subject->block),
-		    message_format("an RMW when the array's state changes, as at the first write after a pause"));
+	subject_add(subject, "its superblock is written in %" PRId64
+		    " bytes, below the physical block (%" PRId64 ")", bytes,
+		    subject->block);
 }
 
 const struct rule rule_md_superblock = {
@@ -217,6 +209,8 @@ const struct rule rule_md_superblock = {
 	.note = RULE_NOTE,
 	.grade = RULE_UNIT,
 	.content = judge_md_superblock,
+	.cost =
+		"an RMW when the array's state changes, as at the first write after a pause",
 	.workaround =
 		"the superblock's length follows from md's number of member slots; nothing need be done",
 	.man = "md writes its superblock in less than a physical block.",
@@ -229,16 +223,15 @@ static void judge_md_logical(const struct subject *subject)
 
 	if (!maybe_get(subject->layer->content.logical, &logical))
 		return;
-	subject_add(subject,
-		    message_format("its superblock keeps a logical block of %"
-				   PRId64 " bytes", logical),
-		    message_format("no RMW; Linux before 6.19 does not assemble the array"));
+	subject_add(subject, "its superblock keeps a logical block of %" PRId64
+		    " bytes", logical);
 }
 
 const struct rule rule_md_logical = {
 	.name = "md-logical",
 	.note = RULE_NOTE,
 	.content = judge_md_logical,
+	.cost = "no RMW; Linux before 6.19 does not assemble the array",
 	.workaround =
 		"keep a kernel of 6.19 or later for boot and rescue; make an array for earlier kernels with an earlier kernel",
 	.man =
@@ -256,11 +249,9 @@ static void judge_extent(const struct subject *subject)
 		return;
 	words.block_device = true;
 	words.size = block;
-	finding_mend(subject_add(subject,
-		    message_format("extents of %" PRId64
-				   " bytes, no multiple of the physical block (%"
-				   PRId64 ")", extent, block),
-		    message_format("volumes can begin inside a physical block")),
+	finding_mend(subject_add(subject, "extents of %" PRId64
+				 " bytes, no multiple of the physical block (%"
+				 PRId64 ")", extent, block),
 		     REMEDY_LVM_EXTENT, &words);
 }
 
@@ -269,6 +260,7 @@ const struct rule rule_extent = {
 	.grade = RULE_UNIT,
 	.content = judge_extent,
 	.remedies = { REMEDY_LVM_EXTENT },
+	.cost = "volumes can begin inside a physical block",
 	.man = "An extent of LVM is no multiple of the physical block.",
 };
 
@@ -279,11 +271,9 @@ static void judge_chunk(const struct subject *subject)
 	if (!maybe_get(subject->layer->content.chunk, &chunk) ||
 	    !(chunk % block))
 		return;
-	finding_say(subject_add(subject,
-		    message_format("chunks of %" PRId64
-				   " bytes, no multiple of the physical block (%"
-				   PRId64 ")", chunk, block),
-		    message_format("two chunks share a physical block: RMWs at their ends")),
+	finding_say(subject_add(subject, "chunks of %" PRId64
+				" bytes, no multiple of the physical block (%"
+				PRId64 ")", chunk, block),
 		    "reshape the array to chunks of a multiple of %" PRId64
 		    " bytes, where its level can; else back up, make the array anew, restore",
 		    block);
@@ -293,6 +283,7 @@ const struct rule rule_chunk = {
 	.name = "chunk",
 	.grade = RULE_UNIT,
 	.content = judge_chunk,
+	.cost = "two chunks share a physical block: RMWs at their ends",
 	.man = "A chunk of md is no multiple of the physical block.",
 };
 
@@ -305,16 +296,17 @@ static bool judge_unusable(const struct subject *subject, const char *what,
 {
 	const struct remedy_words words = subject_words(subject);
 	int64_t logical = maybe_or(stack_sysfs(subject->layer, STACK_LOGICAL), 0);
+	struct finding *finding;
 
 	if (bytes >= logical || !takes_smaller(subject))
 		return false;
-	finding_mend(subject_add(subject,
-		message_format("%s %s of %" PRId64
-				       " bytes, below the logical block of the device (%"
-				       PRId64 ")", subject->layer->content.type,
-				       what, bytes, logical),
-		message_format("the device refuses such writes: the file system cannot be mounted")),
-		REMEDY_ATTACH_LOGICAL, &words);
+	finding = subject_add(subject, "%s %s of %" PRId64
+			      " bytes, below the logical block of the device (%"
+			      PRId64 ")", subject->layer->content.type, what,
+			      bytes, logical);
+	finding_cost(finding,
+		     "the device refuses such writes: the file system cannot be mounted");
+	finding_mend(finding, REMEDY_ATTACH_LOGICAL, &words);
 	return true;
 }
 
@@ -341,12 +333,9 @@ static void judge_fs_sector(const struct subject *subject)
 	    sector >= block ||
 	    judge_unusable(subject, "sectors", sector))
 		return;
-	mend_fs(subject_add(subject,
-			    message_format("XFS sectors of %" PRId64
-					   " bytes, below the physical block (%"
-					   PRId64 ")", sector, block),
-		    message_format("writes of its log and headers end inside physical blocks: RMWs")),
-		subject, block <= (int64_t)PAGE_BYTES ? REMEDY_MKFS_XFS :
+	mend_fs(subject_add(subject, "XFS sectors of %" PRId64
+			    " bytes, below the physical block (%" PRId64 ")",
+			    sector, block), subject, block <= (int64_t)PAGE_BYTES ? REMEDY_MKFS_XFS :
 							REMEDY_NONE);
 }
 
@@ -355,6 +344,7 @@ const struct rule rule_fs_sector = {
 	.grade = RULE_UNIT,
 	.content = judge_fs_sector,
 	.remedies = { REMEDY_MKFS_XFS, REMEDY_ATTACH_LOGICAL },
+	.cost = "writes of its log and headers end inside physical blocks: RMWs",
 	.man =
 		"XFS has smaller sectors than the drive has physical blocks, and writes "
 		"its log in them.",
@@ -370,14 +360,11 @@ static void judge_fs_block(const struct subject *subject)
 	if (!maybe_get(content->block, &unit) || unit % block == 0 ||
 	    judge_unusable(subject, unit_of(own), unit))
 		return;
-	finding = subject_add(subject,
-		    message_format("%s %s of %" PRId64
-					   " bytes, %s the physical block (%" PRId64
-					   ")", content->type, unit_of(own), unit,
-					   unit < block ? "below" : "no multiple of",
-					   block),
-		    message_format("each write of single %s is an RMW",
-				   unit_of(own)));
+	finding = subject_add(subject, "%s %s of %" PRId64
+			      " bytes, %s the physical block (%" PRId64 ")",
+			      content->type, unit_of(own), unit,
+			      unit < block ? "below" : "no multiple of", block);
+	finding_cost(finding, "each write of single %s is an RMW", unit_of(own));
 	mend_fs(finding, subject, block > (int64_t)PAGE_BYTES ? REMEDY_NONE :
 		stack_has_type(own, "xfs") ? REMEDY_MKFS_XFS :
 		content_is_ext(content->type) ? REMEDY_MKFS_EXT :
@@ -437,11 +424,9 @@ static void judge_luks_sector(const struct subject *subject)
 	    !maybe_get(own->content.sector, &sector) ||
 	    sector >= block || sector >= (int64_t)PAGE_BYTES)
 		return;
-	mend_luks(subject_add(subject,
-			      message_format("LUKS sectors of %" PRId64
-					     " bytes, below the physical block (%"
-					     PRId64 ")", sector, block),
-		      message_format("no RMW by itself, but LUKS passes writes of that size to the disk")),
+	mend_luks(subject_add(subject, "LUKS sectors of %" PRId64
+			      " bytes, below the physical block (%" PRId64 ")",
+			      sector, block),
 		  subject);
 }
 
@@ -451,6 +436,7 @@ const struct rule rule_luks_sector = {
 	.grade = RULE_UNIT,
 	.content = judge_luks_sector,
 	.remedies = { REMEDY_LUKS_SECTORS, REMEDY_LUKS_REMAKE },
+	.cost = "no RMW by itself, but LUKS passes writes of that size to the disk",
 	.workaround =
 		"the content could have smaller blocks, which larger sectors make unreadable: back up, make the LUKS device anew, restore",
 	.man =

@@ -111,15 +111,13 @@ static void judge_disagree(const struct subject *subject)
 				continue;
 			blind = i == STACK_LIBBLKID && k == STACK_OFFSET &&
 				kernel == -1 && !other;
-			finding = subject_add(subject,
-				message_format("%s says %s %" PRId64
-						       ", sysfs %" PRId64,
-						       stack_source_name(i),
-						       stack_figure_key(k), other,
-						       kernel),
-				message_format(blind ?
-				"libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned" :
-				"programs align to different blocks, depending on the source that they ask"));
+			finding = subject_add(subject, "%s says %s %" PRId64
+					      ", sysfs %" PRId64,
+					      stack_source_name(i),
+					      stack_figure_key(k), other, kernel);
+			if (blind)
+				finding_cost(finding,
+					     "libblkid shows misaligned (-1) as 0: mkfs and parted take it for aligned");
 			finding->note = blind;
 			if (maybe_get(stack_probed(own, STACK_PHYSICAL),
 				      &measured))
@@ -147,6 +145,8 @@ const struct rule rule_disagree = {
 	.note = RULE_EITHER,
 	.place = judge_disagree,
 	.remedies = { REMEDY_ATTACH_BLOCKS },
+	.cost =
+		"programs align to different blocks, depending on the source that they ask",
 	.workaround =
 		"the figure is the kernel's or the drive's bridge's; the layers above use the one in sysfs",
 	.man =
@@ -174,15 +174,14 @@ static void judge_probed(const struct subject *subject)
 		return;
 	/* what is aligned to larger blocks is aligned to these */
 	harmless = says > block && !elsewhere;
-	finding = subject_add(subject,
-			      message_format("probe measured blocks of %" PRId64
-					     " bytes from byte %" PRId64
-					     ", which check judges by; the kernel says %"
-					     PRId64 " from byte %" PRId64, block,
-					     offset, says, says_offset),
-		      message_format(harmless ?
-			"no RMW: a write aligned to the larger blocks is aligned to the measured ones, too" :
-			"mkfs, parted and the kernel go by the kernel's figure: their whole-block writes can be RMWs"));
+	finding = subject_add(subject, "probe measured blocks of %" PRId64
+			      " bytes from byte %" PRId64
+			      ", which check judges by; the kernel says %"
+			      PRId64 " from byte %" PRId64, block, offset, says,
+			      says_offset);
+	if (harmless)
+		finding_cost(finding,
+			     "no RMW: a write aligned to the larger blocks is aligned to the measured ones, too");
 	if (all_aligned(subject->stack, own, subject->index, at->shift,
 			block)) {
 		note_attached(finding);
@@ -197,6 +196,8 @@ const struct rule rule_probed = {
 	.note = RULE_EITHER,
 	.place = judge_probed,
 	.remedies = { REMEDY_ATTACH_BLOCKS },
+	.cost =
+		"mkfs, parted and the kernel go by the kernel's figure: their whole-block writes can be RMWs",
 	.man =
 		"The blocks of a disk that `probe` has measured have another size, or "
 		"begin elsewhere, than the disk says. The command attaches an align device "
@@ -223,9 +224,8 @@ static void judge_unit(const struct subject *subject)
 		return;
 	claims = unit_claims_text(unit);
 	finding = subject_add(subject,
-			      message_format("sources disagree about its unit: %s; check judges by %"
-					     PRId64, claims, subject->block),
-		      message_format("programs that go by a smaller unit write parts of the drive's units, which can be RMWs"));
+			      "sources disagree about its unit: %s; check judges by %"
+			      PRId64, claims, subject->block);
 	if (taken->source == UNIT_MEASURED)
 		finding_say(finding, MEASURED);
 	else if (maybe_get(subject->position->shift, &shift) &&
@@ -243,6 +243,8 @@ const struct rule rule_unit = {
 	.note = RULE_NOTE,
 	.place = judge_unit,
 	.remedies = { REMEDY_ATTACH_BLOCKS },
+	.cost =
+		"programs that go by a smaller unit write parts of the drive's units, which can be RMWs",
 	.workaround =
 		"measure the unit with method block-size of probe: a measurement decides",
 	.man =
@@ -262,9 +264,8 @@ static void judge_rotation(const struct subject *subject)
 		return;
 	says = unit_rotations_text(unit);
 	finding = subject_add(subject,
-			      message_format("sources disagree about its rotation: %s; the first is taken",
-					     says),
-		      message_format("no RMW: only what RMWs are said to cost, by the time of a revolution"));
+			      "sources disagree about its rotation: %s; the first is taken",
+			      says);
 	if (unit_rotation(unit)->source == UNIT_MEASURED)
 		finding_say(finding, MEASURED);
 }
@@ -273,6 +274,7 @@ const struct rule rule_rotation = {
 	.name = "rotation",
 	.note = RULE_NOTE,
 	.place = judge_rotation,
+	.cost = "no RMW: only what RMWs are said to cost, by the time of a revolution",
 	.workaround = "measure it with method rotation of probe: a measurement decides",
 	.man =
 		"Sources disagree how fast a disk rotates, see the end of `alignctl-unit`(7).",
@@ -300,19 +302,17 @@ static void judge_misaligned(const struct subject *subject)
 		return;
 	if (subject->layer->nr_below && subject_below_aligned(subject)) {
 		finding = subject_add(subject,
-			message_format("the kernel calls it misaligned (-1), though each device below begins at a physical block"),
-			message_format("no RMW: no device below is shifted; mkfs and parted get no alignment from the kernel"));
+				      "the kernel calls it misaligned (-1), though each device below begins at a physical block");
+		finding_cost(finding,
+			     "no RMW: no device below is shifted; mkfs and parted get no alignment from the kernel");
 		finding->note = true;
 		finding_say(finding,
 			    "nothing need be done; the kernel says -1 where limits of the devices below differ");
 		return;
 	}
-	subject_add(subject,
-		    message_format(subject->layer->nr_below > 1 ?
-			"the kernel finds no common boundary of the devices below (-1)" :
-			"the kernel calls it misaligned (-1)"),
-	    message_format(
-		"no start is aligned on all devices below: RMWs at the ends of most writes"));
+	subject_add(subject, subject->layer->nr_below > 1 ?
+		    "the kernel finds no common boundary of the devices below (-1)" :
+		    "the kernel calls it misaligned (-1)");
 }
 
 const struct rule rule_misaligned = {
@@ -320,6 +320,8 @@ const struct rule rule_misaligned = {
 	.note = RULE_EITHER,
 	.grade = RULE_SHIFT,
 	.place = judge_misaligned,
+	.cost =
+		"no start is aligned on all devices below: RMWs at the ends of most writes",
 	.workaround = "first mend the devices below, then set this device up again",
 	.man =
 		"The kernel finds no boundary common to the devices below. A note where "
@@ -341,18 +343,17 @@ static void judge_split(const struct subject *subject)
 	    !maybe_get(subject->position->shift, &shift) || !shift ||
 	    (position_is_block(cut) && !(shift & (maybe_or(cut, 0) - 1))))
 		return;
-	subject_add(subject,
-		    message_format("alignment offset %" PRId64
-				   ": requests over %" PRId64
-				   " bytes are cut inside a physical block",
-				   position_offset(shift, subject->block), max_io),
-	    message_format("2 RMWs for each cut of a large write"));
+	subject_add(subject, "alignment offset %" PRId64
+		    ": requests over %" PRId64
+		    " bytes are cut inside a physical block",
+		    position_offset(shift, subject->block), max_io);
 }
 
 const struct rule rule_split = {
 	.name = "split",
 	.grade = RULE_UNIT,
 	.place = judge_split,
+	.cost = "2 RMWs for each cut of a large write",
 	.workaround =
 		"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries",
 	.man =
@@ -387,11 +388,9 @@ static void judge_large_unit(const struct subject *subject)
 	    maybe_known(unit_known_better(&own->unit)) ||
 	    has_units_above(subject, unit))
 		return;
-	mend_block(subject_add(subject,
-			       message_format("minimum I/O size %" PRId64
-					      ", above the physical block (%" PRId64 ")",
-					      unit, subject->block),
-		       message_format("writes below it may be RMWs inside the drive")),
+	mend_block(subject_add(subject, "minimum I/O size %" PRId64
+			       ", above the physical block (%" PRId64 ")", unit,
+			       subject->block),
 		   REMEDY_ATTACH_UNIT, unit, &words);
 }
 
@@ -400,6 +399,7 @@ const struct rule rule_large_unit = {
 	.note = RULE_NOTE,
 	.place = judge_large_unit,
 	.remedies = { REMEDY_ATTACH_UNIT },
+	.cost = "writes below it may be RMWs inside the drive",
 	.man =
 		"An SSD has a minimum I/O size above its physical block. There is a "
 		"command if it is at most 262144, which is the largest block whose writes "
@@ -416,6 +416,7 @@ static void judge_unjudged(const struct subject *subject)
 	bool block = maybe_known(subject->position->block);
 	enum stack_figure what = block ? STACK_IO_MIN : STACK_PHYSICAL;
 	struct maybe figure = stack_sysfs(own, what);
+	struct finding *finding;
 	int64_t says;
 
 	if (own->nr_below || position_is_block(figure) ||
@@ -424,29 +425,32 @@ static void judge_unjudged(const struct subject *subject)
 		       maybe_known(unit_known_better(&own->unit)) ||
 		       !maybe_above(figure, subject->block))))
 		return;
-	subject_add(subject, maybe_get(figure, &says) ?
-		    message_format("says %s %" PRId64
-				   ", which is no power of two from %u to %u",
-				   stack_figure_key(what), says,
-				   ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX) :
-		    message_format("no source gives its %s",
-				   stack_figure_key(what)),
-		    message_format(block ?
-			"not known: only its physical block is judged" :
-			"not known: neither the device nor its content is judged"));
+	if (maybe_get(figure, &says))
+		finding = subject_add(subject, "says %s %" PRId64
+				      ", which is no power of two from %u to %u",
+				      stack_figure_key(what), says,
+				      ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX);
+	else
+		finding = subject_add(subject, "no source gives its %s",
+				      stack_figure_key(what));
+	finding_cost(finding, block ?
+		     "not known: only its physical block is judged" :
+		     "not known: neither the device nor its content is judged");
 }
 
 /* Say of content that its blocks are not read. */
 static void judge_content(const struct subject *subject)
 {
 	const struct stack_content *content = &subject->layer->content;
+	struct finding *finding;
 
 	if (!content_is_unread(content))
 		return;
-	finding_say(subject_add(subject,
-				message_format("carries %s, whose blocks alignctl does not read",
-					       content->type),
-			message_format("not known: writes of this content are not judged")),
+	finding = subject_add(subject,
+			      "carries %s, whose blocks alignctl does not read",
+			      content->type);
+	finding_cost(finding, "not known: writes of this content are not judged");
+	finding_say(finding,
 		    "the content's own tools show its blocks: if these start at multiples of %" PRId64
 		    " bytes and are multiples in length, they cost no RMW", subject->block);
 }
@@ -480,19 +484,18 @@ static void judge_claim(const struct subject *subject)
 	at = maybe_below(offset, 0) ? -1 : maybe_or(offset, at_before) % now;
 	if (now == before && at == at_before)
 		return;
-	subject_add(subject,
-		    message_format("says physical blocks of %" PRId64
-				   ", offset %" PRId64
-				   " now, but said %" PRId64
-				   ", offset %" PRId64 " when line %u of /etc/aligntab was written",
-				   now, at, before, at_before, layer->tab_line),
-		    message_format("not known; if the drive still has its former blocks, RMWs that its align device no longer sees"));
+	subject_add(subject, "says physical blocks of %" PRId64
+		    ", offset %" PRId64 " now, but said %" PRId64
+		    ", offset %" PRId64 " when line %u of /etc/aligntab was written",
+		    now, at, before, at_before, layer->tab_line);
 }
 
 const struct rule rule_claim = {
 	.name = "claim",
 	.note = RULE_NOTE,
 	.place = judge_claim,
+	.cost =
+		"not known; if the drive still has its former blocks, RMWs that its align device no longer sees",
 	.workaround =
 		"set physical= and offset= in that line to the drive's true blocks, and claimed= to the blocks that it says now",
 	.man =

@@ -17,12 +17,13 @@
 #define FIRST_BYTE	((int64_t)MIB)
 #define DOS_PRIMARY_MAX	4	/* partitions behind are in an extended one */
 
-/* Return the first finding's words for a place inside a block. */
-static char *into_block(const char *what, int64_t shift, int64_t block)
+/* Add a finding about a place @shift bytes inside a block. */
+static struct finding *add_into_block(const struct subject *subject,
+				      const char *what, int64_t shift)
 {
-	return message_format("%s %" PRId64
-			      " bytes into a physical block of %" PRId64, what,
-			      shift, block);
+	return subject_add(subject, "%s %" PRId64
+			   " bytes into a physical block of %" PRId64, what,
+			   shift, subject->block);
 }
 
 /* Return the words of a command for the table of a partition's disk. */
@@ -195,16 +196,16 @@ static void judge_partition_start(const struct subject *subject)
 	if (subject->layer->kind != STACK_PARTITION ||
 	    !maybe_get(at->shift, &shift) || !shift || data_is_aligned(at))
 		return;
-	finding = subject_add(subject,
-			      into_block("starts", shift, subject->block),
-			      unused ? message_format("none in use: the partition is %s, and %s",
-						      unused->name, unused->written) :
-			       subject_start_cost(subject));
+	finding = add_into_block(subject, "starts", shift);
 	finding->note = unused;
-	if (unused)
+	if (unused) {
+		finding_cost(finding, "none in use: the partition is %s, and %s",
+			     unused->name, unused->written);
 		finding_say(finding, "nothing need be done");
-	else
+	} else {
+		subject_start_cost(subject, finding);
 		mend_start(finding, subject, shift);
+	}
 }
 
 const struct rule rule_partition_start = {
@@ -261,11 +262,11 @@ static void judge_partition_end(const struct subject *subject)
 	disk = subject_disk(subject);
 	unit = maybe_or(stack_sysfs(disk, STACK_LOGICAL), 0);
 	reaches = maybe_below(used, bytes + 1);
-	finding = subject_add(subject, into_block("ends", over, subject->block),
-			      message_format(reaches ?
-				"a write of the file system's last block is an RMW" :
-				"an RMW for writes of its last %" PRId64
-				" bytes, if its content uses them", over));
+	finding = add_into_block(subject, "ends", over);
+	finding_cost(finding, reaches ?
+		     "a write of the file system's last block is an RMW" :
+		     "an RMW for writes of its last %" PRId64
+		     " bytes, if its content uses them", over);
 	finding->note = !reaches;
 	if (reaches || !is_whole(over, unit)) {
 		finding_say(finding,
@@ -336,9 +337,8 @@ static void judge_loop_start(const struct subject *subject)
 	if (own->kind != STACK_LOOP || !own->nr_below ||
 	    !maybe_get(own->start, &start) || !(start % block))
 		return;
-	subject_add(subject,
-		    into_block("starts in its file", start & (block - 1), block),
-		    subject_start_cost(subject));
+	subject_start_cost(subject, add_into_block(subject, "starts in its file",
+						   start & (block - 1)));
 }
 
 const struct rule rule_loop_start = {
@@ -359,12 +359,10 @@ static void judge_hidden(const struct subject *subject)
 	if (own->kind != STACK_LOOP || !own->nr_below ||
 	    !maybe_get(stack_sysfs(own, STACK_PHYSICAL), &says) || says >= block)
 		return;
-	mend_loop(subject_add(subject,
-			      message_format("says physical block %" PRId64
-					     ", the disk below %s (%s) has %" PRId64,
-					     says, own->file ? own->file : "it",
-					     subject_disk(subject)->name, block),
-		      message_format("mkfs and programs choose blocks that are too small")),
+	mend_loop(subject_add(subject, "says physical block %" PRId64
+			      ", the disk below %s (%s) has %" PRId64, says,
+			      own->file ? own->file : "it",
+			      subject_disk(subject)->name, block),
 		  subject);
 }
 
@@ -373,6 +371,7 @@ const struct rule rule_hidden = {
 	.note = RULE_NOTE,
 	.place = judge_hidden,
 	.remedies = { REMEDY_LOOP_SECTORS },
+	.cost = "mkfs and programs choose blocks that are too small",
 	.man =
 		"A loop device claims a smaller physical block than the disk below its "
 		"file. There is a command where its content can be read with larger "
@@ -388,8 +387,8 @@ static void judge_mapped_start(const struct subject *subject)
 	    !own->nr_below || !maybe_get(subject->position->shift, &shift) ||
 	    !shift || !subject_below_aligned(subject))
 		return;
-	subject_add(subject, into_block("is mapped from", shift, subject->block),
-		    subject_start_cost(subject));
+	subject_start_cost(subject, add_into_block(subject, "is mapped from",
+						   shift));
 }
 
 const struct rule rule_mapped_start = {

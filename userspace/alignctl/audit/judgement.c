@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The list of findings: adding one, saying what mends it, and freeing all of them. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,7 @@
 #include "base/message.h"
 
 struct finding *judgement_add(struct judgement *judgement, size_t layer,
-			      const struct rule *rule, char *text, char *cost)
+			      const struct rule *rule, char *text)
 {
 	struct finding *finding;
 
@@ -20,11 +19,22 @@ struct finding *judgement_add(struct judgement *judgement, size_t layer,
 		.note = rule->note == RULE_NOTE,
 		.layer = layer,
 		.text = text,
-		.cost = cost,
 	};
+	if (rule->cost)
+		finding_cost(finding, "%s", rule->cost);
 	if (rule->workaround)
 		finding_say(finding, "%s", rule->workaround);
 	return finding;
+}
+
+void finding_cost(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+
+	free(finding->cost);
+	va_start(args, format);
+	finding->cost = message_format_list(format, args);
+	va_end(args);
 }
 
 void finding_say(struct finding *finding, const char *format, ...)
@@ -32,10 +42,8 @@ void finding_say(struct finding *finding, const char *format, ...)
 	va_list args;
 
 	free(finding->reason);
-	finding->reason = NULL;
 	va_start(args, format);
-	memory_or_exit(vasprintf(&finding->reason, format, args) < 0 ?
-		       NULL : finding->reason);
+	finding->reason = message_format_list(format, args);
 	va_end(args);
 }
 

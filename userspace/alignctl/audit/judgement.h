@@ -71,11 +71,15 @@ struct judgement {
 
 /*
  * Add a finding about device @layer, a note if the rule makes no faults, with the rule's
- * workaround. It owns @text and @cost, which are allocated. Return: the finding, valid
+ * price and workaround. It owns @text, which is allocated. Return: the finding, valid
  * until the next one is added.
  */
 struct finding *judgement_add(struct judgement *judgement, size_t layer,
-			      const struct rule *rule, char *text, char *cost);
+			      const struct rule *rule, char *text);
+
+/* Say what leaving a finding costs, instead of its rule's price. */
+void finding_cost(struct finding *finding, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* Say in words what to do about a finding, instead of its rule's workaround. */
 void finding_say(struct finding *finding, const char *format, ...)

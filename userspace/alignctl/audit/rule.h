@@ -78,6 +78,7 @@ struct subject;
  * @content: judges what a device carries, unless a device above shows the same; may be NULL
  * @ledger: judges the counters of an align device, after all devices; may be NULL
  * @remedies: rows of the table of remedies that mend it; the rest is REMEDY_NONE
+ * @cost: price of leaving it so, where the function says no other; NULL: it does
  * @workaround: what to do where the function gives a finding nothing else; NULL: it does
  * @man: what the manual says, with what is printed bold between backquotes
  */
@@ -91,6 +92,7 @@ struct rule {
 	void (*content)(const struct subject *subject);
 	void (*ledger)(const struct subject *subject);
 	enum remedy_id remedies[RULE_REMEDIES];
+	const char *cost;
 	const char *workaround;
 	const char *man;
 };

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What the rules ask and say of the device that they judge. */
 #include <inttypes.h>
+#include <stdarg.h>
 
 #include "audit/subject.h"
 #include "base/message.h"
 
-struct finding *subject_add(const struct subject *subject, char *text, char *cost)
+struct finding *subject_add(const struct subject *subject, const char *format, ...)
 {
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = message_format_list(format, args);
+	va_end(args);
 	return judgement_add(subject->judgement, subject->index, subject->rule,
-			     text, cost);
+			     text);
 }
 
-char *subject_start_cost(const struct subject *subject)
+void subject_start_cost(const struct subject *subject, struct finding *finding)
 {
-	return message_format(
-		"a write of whole %" PRId64
-		"-byte blocks covers its first and last physical block in part: 2 RMWs instead of none",
-		subject->block);
+	finding_cost(finding, "a write of whole %" PRId64
+		     "-byte blocks covers its first and last physical block in part: 2 RMWs instead of none",
+		     subject->block);
 }
 
 const struct stack_layer *subject_disk(const struct subject *subject)

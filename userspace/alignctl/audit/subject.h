@@ -28,10 +28,11 @@ struct subject {
 };
 
 /* Add a finding by the rule that judges, as judgement_add() does. */
-struct finding *subject_add(const struct subject *subject, char *text, char *cost);
+struct finding *subject_add(const struct subject *subject, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* Return the price of a start that lies inside a block, for free(). */
-char *subject_start_cost(const struct subject *subject);
+/* Say the price of a start that lies inside a block. */
+void subject_start_cost(const struct subject *subject, struct finding *finding);
 
 /* Return the first device that the subject lies on, which there must be. */
 const struct stack_layer *subject_disk(const struct subject *subject);

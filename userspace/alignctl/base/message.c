@@ -16,12 +16,9 @@
 __attribute__((format(printf, 2, 0)))
 static void message_line(const char *prefix, const char *format, va_list args)
 {
-	CLEANUP_FREE char *text = NULL;
-	CLEANUP_FREE char *visible = NULL;
+	CLEANUP_FREE char *text = message_format_list(format, args);
+	CLEANUP_FREE char *visible = message_visible(text);
 
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	visible = message_visible(memory_or_exit(text));
 	/* keep the order of standard output and standard error */
 	fflush(stdout);
 	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
@@ -107,14 +104,22 @@ void *memory_or_exit(void *pointer)
 	return pointer;
 }
 
-char *message_format(const char *format, ...)
+char *message_format_list(const char *format, va_list args)
 {
 	char *text = NULL;
-	va_list args;
 
-	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
-	va_end(args);
 	return memory_or_exit(text);
+}
+
+char *message_format(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = message_format_list(format, args);
+	va_end(args);
+	return text;
 }

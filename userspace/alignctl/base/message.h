@@ -6,6 +6,7 @@
 #ifndef ALIGNCTL_MESSAGE_H
 #define ALIGNCTL_MESSAGE_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 /* Print the error "alignctl: ..."; errno is not used. */
@@ -19,6 +20,8 @@ void message_warning(const char *format, ...)
 /* Return the formatted text, for free(); end the program if memory runs out. */
 char *message_format(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
+char *message_format_list(const char *format, va_list args)
+	__attribute__((format(printf, 1, 0)));
 
 /*
  * Return a copy of @text, for free(), with control characters and bytes that

@@ -37,11 +37,9 @@ char *sysfs_path(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&rest, format, args) < 0)
-		rest = NULL;
+	rest = message_format_list(format, args);
 	va_end(args);
-	return message_format("%s%s", root ? root : "",
-			      (char *)memory_or_exit(rest));
+	return message_format("%s%s", root ? root : "", rest);
 }
 
 char *sysfs_text(const char *dir, const char *file)

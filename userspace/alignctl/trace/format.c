@@ -88,10 +88,9 @@ enum trace_next trace_refuse(struct trace *trace, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&reason, format, args) < 0)
-		reason = NULL;
+	reason = message_format_list(format, args);
 	va_end(args);
-	return refuse_at(&trace->at, memory_or_exit(reason));
+	return refuse_at(&trace->at, reason);
 }
 
 enum trace_next trace_line(struct trace *trace, char **line)
