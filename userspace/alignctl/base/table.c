@@ -205,6 +205,13 @@ struct table *table_new(const struct table_type *type)
 	return table;
 }
 
+static void free_value(struct table_value *value)
+{
+	free(value->text);
+	if (value->kind == TABLE_OBJECT)
+		json_object_put(value->object);
+}
+
 void table_add(struct table *table, const void *row)
 {
 	struct libscols_line *line =
@@ -223,7 +230,7 @@ void table_add(struct table *table, const void *row)
 			line, table->column[i],
 			in_width(column, cell_text(column, &value))));
 		if (table->column[i] != table->order) {
-			free(value.text);
+			free_value(&value);
 			continue;
 		}
 		kept = memory_or_exit(malloc(sizeof(*kept)));
@@ -244,7 +251,7 @@ static void table_free(struct table *table)
 		struct table_value *kept = scols_line_get_userdata(line);
 
 		if (kept)
-			free(kept->text);
+			free_value(kept);
 		free(kept);
 	}
 	scols_free_iter(each);

@@ -67,8 +67,9 @@ static struct table_value value(const void *of, size_t column)
 	case OUTER:
 		return table_bool(true);
 	case STATE:
-		return row->spare ? table_shown(table_number(row->spare), "held") :
-				    table_bool(row->count);
+		return row->spare ?
+			table_shown(table_object(json_object_new_int64((int64_t)row->spare)),
+				    "held") : table_bool(row->count);
 	}
 	return table_absent();
 }
