@@ -29,14 +29,10 @@ static struct finding *add_into_block(const struct subject *subject,
 /* Return the words of a command for the table of a partition's disk. */
 static struct remedy_words words_of_table(const struct subject *subject)
 {
-	const struct stack_layer *disk = subject_disk(subject);
+	struct remedy_words words = words_of_layer(subject_disk(subject));
 
-	return (struct remedy_words) {
-		.device = disk->path,
-		.number = subject->layer->partition,
-		.image = disk->kind == STACK_FILE,
-		.image_sector = maybe_or(stack_sysfs(disk, STACK_LOGICAL), 0),
-	};
+	words.number = subject->layer->partition;
+	return words;
 }
 
 /* Check for a table that sfdisk changes without touching what it holds. */

@@ -9,6 +9,7 @@
 
 #include "audit/layout_report.h"
 #include "audit/position.h"
+#include "audit/subject.h"
 #include "base/cleanup.h"
 #include "base/json.h"
 #include "base/message.h"
@@ -138,15 +139,6 @@ static void find_subject(struct layout_subject *subject, const struct stack *sta
 	place->partition = own->kind == STACK_PARTITION;
 }
 
-static struct remedy_words words_of(const struct stack_layer *layer)
-{
-	return (struct remedy_words) {
-		.device = layer->path,
-		.image = layer->kind == STACK_FILE,
-		.image_sector = maybe_or(stack_sysfs(layer, STACK_LOGICAL), 0),
-	};
-}
-
 /* Return the command that measures a drive, for free(); NULL: it is an image. */
 static char *suggest_probe(const struct stack_layer *drive)
 {
@@ -203,7 +195,7 @@ void layout_report_text(const struct stack *stack,
 {
 	const struct stack_layer *layer = &stack->layer[index];
 	CLEANUP_FREE char *name = message_visible(layer->name);
-	struct remedy_words words = words_of(layer);
+	struct remedy_words words = words_of_layer(layer);
 	struct layout_advice advice;
 	struct layout_subject subject;
 	struct table *table;
@@ -255,7 +247,7 @@ struct json_object *layout_report_json(const struct stack *stack,
 	size_t i;
 
 	find_subject(&subject, stack, judgement, index);
-	words = words_of(subject.layer);
+	words = words_of_layer(subject.layer);
 	command = suggest_probe(subject.drive);
 	if (subject.silent)
 		why = why_silent(&subject);

@@ -30,23 +30,26 @@ const struct stack_layer *subject_disk(const struct subject *subject)
 	return &subject->stack->layer[subject->layer->below[0]];
 }
 
+struct remedy_words words_of_layer(const struct stack_layer *layer)
+{
+	return (struct remedy_words) {
+		.device = layer->path,
+		.image = layer->kind == STACK_FILE,
+		.image_sector = maybe_or(stack_sysfs(layer, STACK_LOGICAL), 0),
+	};
+}
+
 struct remedy_words subject_words(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
-	const struct stack_layer *file = own;
-	struct remedy_words words = { 0 };
+	struct remedy_words words;
 
-	if (own->kind == STACK_PARTITION &&
-	    subject_disk(subject)->kind == STACK_FILE) {
-		file = subject_disk(subject);
-		words.image_start = maybe_or(own->start, 0);
-		words.image_bytes = maybe_or(own->bytes, 0);
-	}
-	words.device = file->path;
-	words.image = file->kind == STACK_FILE;
-	if (words.image)
-		words.image_sector = maybe_or(stack_sysfs(file, STACK_LOGICAL),
-					      0);
+	if (own->kind != STACK_PARTITION ||
+	    subject_disk(subject)->kind != STACK_FILE)
+		return words_of_layer(own);
+	words = words_of_layer(subject_disk(subject));
+	words.image_start = maybe_or(own->start, 0);
+	words.image_bytes = maybe_or(own->bytes, 0);
 	return words;
 }
 

@@ -37,6 +37,9 @@ void subject_start_cost(const struct subject *subject, struct finding *finding);
 /* Return the first device that the subject lies on, which there must be. */
 const struct stack_layer *subject_disk(const struct subject *subject);
 
+/* Return the words of a command for a device with a path, or for a whole image. */
+struct remedy_words words_of_layer(const struct stack_layer *layer);
+
 /*
  * Return the words of a command for a device, or for a part of an image, which
  * has no path of its own.
