@@ -13,21 +13,15 @@
  */
 static bool shown_above(const struct subject *subject)
 {
-	const struct stack_layer *own = subject->layer;
-	size_t i;
+	const struct stack_layer *own = subject->layer, *above = NULL;
 
-	for (i = subject->index + 1; i < subject->stack->nr; i++) {
-		const struct stack_layer *above = &subject->stack->layer[i];
-
-		if (above->aside || !maybe_same(above->bytes, own->bytes) ||
-		    (above->kind != STACK_ALIGN && above->kind != STACK_DM &&
-		     above->kind != STACK_MULTIPATH) ||
-		    !own->content.type ||
-		    !stack_has_type(above, own->content.type))
-			continue;
-		if (stack_is_on(above, subject->index))
+	while ((above = stack_above(subject->stack, subject->index, above)))
+		if (!above->aside && maybe_same(above->bytes, own->bytes) &&
+		    (above->kind == STACK_ALIGN || above->kind == STACK_DM ||
+		     above->kind == STACK_MULTIPATH) &&
+		    own->content.type &&
+		    stack_has_type(above, own->content.type))
 			return true;
-	}
 	return false;
 }
 

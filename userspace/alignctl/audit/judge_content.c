@@ -49,17 +49,13 @@ const struct rule rule_unread = {
 /* Check for an align device above all of this one that has sectors of @sector. */
 static bool has_sectors_above(const struct subject *subject, int64_t sector)
 {
-	size_t i;
+	const struct stack_layer *above = NULL;
 
-	for (i = subject->index + 1; i < subject->stack->nr; i++) {
-		const struct stack_layer *above = &subject->stack->layer[i];
-
+	while ((above = stack_above(subject->stack, subject->index, above)))
 		if (above->kind == STACK_ALIGN &&
-		    stack_is_on(above, subject->index) &&
 		    maybe_same(above->bytes, subject->layer->bytes) &&
 		    maybe_is(stack_sysfs(above, STACK_LOGICAL), sector))
 			return true;
-	}
 	return false;
 }
 
@@ -386,15 +382,11 @@ const struct rule rule_fs_block = {
 /* Return the content of the device that has opened this LUKS, or NULL. */
 static const struct stack_content *find_opened(const struct subject *subject)
 {
-	size_t i;
+	const struct stack_layer *above = NULL;
 
-	for (i = subject->index + 1; i < subject->stack->nr; i++) {
-		const struct stack_layer *above = &subject->stack->layer[i];
-
-		if (above->kind == STACK_CRYPT &&
-		    stack_is_on(above, subject->index))
+	while ((above = stack_above(subject->stack, subject->index, above)))
+		if (above->kind == STACK_CRYPT)
 			return &above->content;
-	}
 	return NULL;
 }
 

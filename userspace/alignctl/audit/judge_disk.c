@@ -42,17 +42,15 @@ static bool all_aligned(const struct stack *stack,
 			const struct stack_layer *disk, size_t index,
 			struct maybe shift, int64_t block)
 {
+	const struct stack_layer *above = NULL;
 	bool any = false;
-	size_t i;
 
-	for (i = index + 1; i < stack->nr; i++) {
-		const struct stack_layer *above = &stack->layer[i];
-
-		if (!stack_is_on(above, index) || stack_is_extended(above))
+	while ((above = stack_above(stack, index, above))) {
+		if (stack_is_extended(above))
 			continue;
 		any = true;
 		if (above->kind == STACK_PARTITION ?
-		    !all_aligned(stack, disk, i,
+		    !all_aligned(stack, disk, (size_t)(above - stack->layer),
 				 position_add(shift, above->start, block),
 				 block) :
 		    !has_blocks(above, disk, shift, block))

@@ -298,22 +298,19 @@ static void mend_loop(struct finding *finding, const struct subject *subject)
 	const struct stack_layer *own = subject->layer;
 	int64_t block = subject->block;
 	struct remedy_words words = subject_words(subject);
-	size_t i;
 
 	if (block > (int64_t)PAGE_BYTES) {
 		finding_say(finding, "loop devices have sectors of at most %u bytes",
 			    PAGE_BYTES);
 		return;
 	}
-	for (i = subject->index + 1; i < subject->stack->nr; i++)
-		if (stack_is_on(&subject->stack->layer[i], subject->index))
-			break;
 	if (maybe_or(own->start, 1) % block) {
 		finding_say(finding,
 			    "larger sectors would begin inside a block of the disk, as the loop device does");
 		return;
 	}
-	if (i < subject->stack->nr || maybe_or(own->bytes, 1) % block ||
+	if (stack_above(subject->stack, subject->index, NULL) ||
+	    maybe_or(own->bytes, 1) % block ||
 	    !content_writes_blocks(&own->content, block)) {
 		finding_say(finding, "its content %s sectors of %" PRId64
 			    " bytes and is unreadable with larger ones: before you make new content, set losetup's sectors to %" PRId64,

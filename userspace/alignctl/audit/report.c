@@ -207,15 +207,14 @@ static void add_tree(struct tree *tree, size_t index, unsigned int depth)
 		&tree->stack->layer[index], &tree->judgement->position[index],
 		depth, tree->shown[index],
 	};
-	size_t i;
+	const struct stack_layer *above = NULL;
 
 	if (row.layer->aside)
 		return;
 	table_add(tree->table, &row);
 	tree->shown[index] = true;
-	for (i = index + 1; !row.again && i < tree->stack->nr; i++)
-		if (stack_is_on(&tree->stack->layer[i], index))
-			add_tree(tree, i, depth + 1);
+	while (!row.again && (above = stack_above(tree->stack, index, above)))
+		add_tree(tree, (size_t)(above - tree->stack->layer), depth + 1);
 }
 
 static void print_tree(const struct stack *stack,

@@ -31,7 +31,7 @@ void stack_lies_on(struct stack *stack, size_t below)
 	*ARRAY_APPEND(layer->below, layer->nr_below) = below;
 }
 
-bool stack_is_on(const struct stack_layer *layer, size_t below)
+static bool is_on(const struct stack_layer *layer, size_t below)
 {
 	size_t i;
 
@@ -39,6 +39,17 @@ bool stack_is_on(const struct stack_layer *layer, size_t below)
 		if (layer->below[i] == below)
 			return true;
 	return false;
+}
+
+const struct stack_layer *stack_above(const struct stack *stack, size_t below,
+				      const struct stack_layer *last)
+{
+	const struct stack_layer *layer = last ? last : &stack->layer[below];
+
+	while (++layer < &stack->layer[stack->nr])
+		if (is_on(layer, below))
+			return layer;
+	return NULL;
 }
 
 void stack_add_mount(struct stack_layer *layer, const char *place)

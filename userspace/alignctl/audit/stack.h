@@ -209,8 +209,12 @@ struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 /* Note that the last device lies on device @below. */
 void stack_lies_on(struct stack *stack, size_t below);
 
-/* Check whether a device lies on device @below, with none between. */
-bool stack_is_on(const struct stack_layer *layer, size_t below);
+/*
+ * Return the first device that lies on device @below, with none between, or the next one
+ * behind @last, which is such a device; NULL: there is none.
+ */
+const struct stack_layer *stack_above(const struct stack *stack, size_t below,
+				      const struct stack_layer *last);
 
 void stack_add_mount(struct stack_layer *layer, const char *place);
 
