@@ -26,8 +26,7 @@ def test_each_rule_is_in_the_list():
 HEADER = "#define FOR_EACH_RULE(apply)\t\\\n\tapply(one_two)\t\\\n\tapply(three)\n"
 ONE = """\
 const struct rule rule_one_two = {
-\t.name = "one-two",
-\t.grade = RULE_UNIT,
+\t.name = "one-two", .grade = RULE_UNIT,
 \t.man =
 \t\t"It is `--one`, "
 \t\t"a \\"word\\".",

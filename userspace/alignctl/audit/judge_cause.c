@@ -271,29 +271,25 @@ static void judge_ledger(const struct subject *subject)
 }
 
 const struct rule rule_cause = {
-	.name = "cause",
-	.note = RULE_EITHER,
-	.grade = RULE_UNIT,
-	.ledger = judge_ledger,
+	.name = "cause", .note = RULE_EITHER, .grade = RULE_UNIT, .ledger = judge_ledger,
 	.remedies = { REMEDY_LARGEST_REQUEST },
 	.workaround = "record it, longer or one program alone, and check with --recording",
 	.man =
-		"With `--recording`, what most of its touches come from: a shifted "
-		"partition (writes of whole blocks, at one place inside a block), a log "
-		"stream (the next write completes the block), blocks that are rewritten in "
-		"part (a log block at each commit, a superblock) or random small writes, "
-		"both with the process, a file system with small sectors, large writes cut "
-		"at the largest request, or nothing. Of blocks that are rewritten, it says "
-		"if each write, or most, was made durable before the next one, by a flush "
-		"or FUA. A write rewrites a block if its process wrote at least half of "
-		"the same place before, and the block is among the last 8 that the process "
-		"wrote in part. `check` says that it cannot tell where no cause explains "
-		"70 % of the touches, where there are fewer than 100, and where one stream "
-		"writes whole blocks at one place inside a block, which may be a shifted "
-		"partition or a log. What helps, a mode of an align device or a move of "
-		"the start, and what it leaves of the touches, is \"recommended\": the "
-		"forecast of `plan`, in its words. It is not known for blocks that an "
-		"align device cannot mend. The counters of an align device, since their "
-		"last reset, name the shift of a device that the audit has found, and in "
-		"mode `coalesce` a log stream; this is a note unless the mode is `report`.",
+		"With `--recording`, what most of its touches come from: a shifted partition "
+		"(writes of whole blocks, at one place inside a block), a log stream (the next "
+		"write completes the block), blocks that are rewritten in part (a log block at "
+		"each commit, a superblock) or random small writes, both with the process, a file "
+		"system with small sectors, large writes cut at the largest request, or nothing. "
+		"Of blocks that are rewritten, it says if each write, or most, was made durable "
+		"before the next one, by a flush or FUA. A write rewrites a block if its process "
+		"wrote at least half of the same place before, and the block is among the last 8 "
+		"that the process wrote in part. `check` says that it cannot tell where no cause "
+		"explains 70 % of the touches, where there are fewer than 100, and where one "
+		"stream writes whole blocks at one place inside a block, which may be a shifted "
+		"partition or a log. What helps, a mode of an align device or a move of the "
+		"start, and what it leaves of the touches, is \"recommended\": the forecast of "
+		"`plan`, in its words. It is not known for blocks that an align device cannot "
+		"mend. The counters of an align device, since their last reset, name the shift of "
+		"a device that the audit has found, and in mode `coalesce` a log stream; this is "
+		"a note unless the mode is `report`.",
 };

@@ -36,14 +36,12 @@ static void judge_unread(const struct subject *subject)
 }
 
 const struct rule rule_unread = {
-	.name = "unread",
-	.note = RULE_NOTE,
-	.place = judge_unread,
+	.name = "unread", .note = RULE_NOTE, .place = judge_unread,
 	.cost = "not known: the content of the device is not judged",
 	.man =
-		"Headers could not be read, for the reason that it gives: the user may not "
-		"open the device, it is suspended or gone, reads fail, an image is cut "
-		"short, a header is damaged, or there are signatures of several types.",
+		"Headers could not be read, for the reason that it gives: the user may not open "
+		"the device, it is suspended or gone, reads fail, an image is cut short, a header "
+		"is damaged, or there are signatures of several types.",
 };
 
 /* Check for an align device above all of this one that has sectors of @sector. */
@@ -92,17 +90,14 @@ static void judge_table_sector(const struct subject *subject)
 }
 
 const struct rule rule_table_sector = {
-	.name = "table-sector",
-	.note = RULE_NOTE,
-	.content = judge_table_sector,
+	.name = "table-sector", .note = RULE_NOTE, .content = judge_table_sector,
 	.remedies = { REMEDY_ATTACH_LOGICAL },
 	.cost = "not known: its partitions cannot be found",
 	.workaround =
 		"the GPT was written through a bridge or loop device with such sectors; only such a device can read it",
 	.man =
-		"A GPT was made for sectors of another size than those it is read with, so "
-		"its partitions are not found; of an image, `--logical` has the right "
-		"size.",
+		"A GPT was made for sectors of another size than those it is read with, so its "
+		"partitions are not found; of an image, `--logical` has the right size.",
 };
 
 /* Say what a type needs for larger or aligned blocks. */
@@ -174,16 +169,13 @@ static void judge_data_start(const struct subject *subject)
 }
 
 const struct rule rule_data_start = {
-	.name = "data-start",
-	.note = RULE_EITHER,
-	.grade = RULE_SHIFT,
-	.start = RULE_DATA_START,
-	.content = judge_data_start,
+	.name = "data-start", .note = RULE_EITHER, .grade = RULE_SHIFT,
+	.start = RULE_DATA_START, .content = judge_data_start,
 	.remedies = { REMEDY_LUKS_DATA },
 	.man =
-		"LUKS, LVM, md or bcache puts its data at a place inside a physical block "
-		"(LUKS data offset, pe_start, data offset), or FAT or exFAT its first "
-		"cluster. Of an EFI system partition a note.",
+		"LUKS, LVM, md or bcache puts its data at a place inside a physical block (LUKS "
+		"data offset, pe_start, data offset), or FAT or exFAT its first cluster. Of an "
+		"EFI system partition a note.",
 };
 
 /* Say of an array how its state is written. */
@@ -201,9 +193,7 @@ static void judge_md_superblock(const struct subject *subject)
 }
 
 const struct rule rule_md_superblock = {
-	.name = "md-superblock",
-	.note = RULE_NOTE,
-	.grade = RULE_UNIT,
+	.name = "md-superblock", .note = RULE_NOTE, .grade = RULE_UNIT,
 	.content = judge_md_superblock,
 	.cost =
 		"an RMW when the array's state changes, as at the first write after a pause",
@@ -224,15 +214,13 @@ static void judge_md_logical(const struct subject *subject)
 }
 
 const struct rule rule_md_logical = {
-	.name = "md-logical",
-	.note = RULE_NOTE,
-	.content = judge_md_logical,
+	.name = "md-logical", .note = RULE_NOTE, .content = judge_md_logical,
 	.cost = "no RMW; Linux before 6.19 does not assemble the array",
 	.workaround =
 		"keep a kernel of 6.19 or later for boot and rescue; make an array for earlier kernels with an earlier kernel",
 	.man =
-		"The superblock of md has a logical block, as Linux 6.19 and later write "
-		"it. Earlier kernels do not assemble such an array.",
+		"The superblock of md has a logical block, as Linux 6.19 and later write it. "
+		"Earlier kernels do not assemble such an array.",
 };
 
 static void judge_extent(const struct subject *subject)
@@ -252,9 +240,7 @@ static void judge_extent(const struct subject *subject)
 }
 
 const struct rule rule_extent = {
-	.name = "extent",
-	.grade = RULE_UNIT,
-	.content = judge_extent,
+	.name = "extent", .grade = RULE_UNIT, .content = judge_extent,
 	.remedies = { REMEDY_LVM_EXTENT },
 	.cost = "volumes can begin inside a physical block",
 	.man = "An extent of LVM is no multiple of the physical block.",
@@ -276,9 +262,7 @@ static void judge_chunk(const struct subject *subject)
 }
 
 const struct rule rule_chunk = {
-	.name = "chunk",
-	.grade = RULE_UNIT,
-	.content = judge_chunk,
+	.name = "chunk", .grade = RULE_UNIT, .content = judge_chunk,
 	.cost = "two chunks share a physical block: RMWs at their ends",
 	.man = "A chunk of md is no multiple of the physical block.",
 };
@@ -331,19 +315,17 @@ static void judge_fs_sector(const struct subject *subject)
 		return;
 	mend_fs(subject_add(subject, "XFS sectors of %" PRId64
 			    " bytes, below the physical block (%" PRId64 ")",
-			    sector, block), subject, block <= (int64_t)PAGE_BYTES ? REMEDY_MKFS_XFS :
-							REMEDY_NONE);
+			    sector, block),
+		subject, block > (int64_t)PAGE_BYTES ? REMEDY_NONE : REMEDY_MKFS_XFS);
 }
 
 const struct rule rule_fs_sector = {
-	.name = "fs-sector",
-	.grade = RULE_UNIT,
-	.content = judge_fs_sector,
+	.name = "fs-sector", .grade = RULE_UNIT, .content = judge_fs_sector,
 	.remedies = { REMEDY_MKFS_XFS, REMEDY_ATTACH_LOGICAL },
 	.cost = "writes of its log and headers end inside physical blocks: RMWs",
 	.man =
-		"XFS has smaller sectors than the drive has physical blocks, and writes "
-		"its log in them.",
+		"XFS has smaller sectors than the drive has physical blocks, and writes its log "
+		"in them.",
 };
 
 static void judge_fs_block(const struct subject *subject)
@@ -369,14 +351,12 @@ static void judge_fs_block(const struct subject *subject)
 }
 
 const struct rule rule_fs_block = {
-	.name = "fs-block",
-	.note = RULE_EITHER,
-	.grade = RULE_UNIT,
+	.name = "fs-block", .note = RULE_EITHER, .grade = RULE_UNIT,
 	.content = judge_fs_block,
 	.remedies = { REMEDY_MKFS_XFS, REMEDY_MKFS_EXT, REMEDY_ATTACH_LOGICAL },
 	.man =
-		"The file system has smaller blocks, clusters or fragments than the drive, "
-		"as has a vdev of ZFS by its ashift. Of an EFI system partition a note.",
+		"The file system has smaller blocks, clusters or fragments than the drive, as has "
+		"a vdev of ZFS by its ashift. Of an EFI system partition a note.",
 };
 
 /* Return the content of the device that has opened this LUKS, or NULL. */
@@ -423,16 +403,14 @@ static void judge_luks_sector(const struct subject *subject)
 }
 
 const struct rule rule_luks_sector = {
-	.name = "luks-sector",
-	.note = RULE_NOTE,
-	.grade = RULE_UNIT,
+	.name = "luks-sector", .note = RULE_NOTE, .grade = RULE_UNIT,
 	.content = judge_luks_sector,
 	.remedies = { REMEDY_LUKS_SECTORS, REMEDY_LUKS_REMAKE },
 	.cost = "no RMW by itself, but LUKS passes writes of that size to the disk",
 	.workaround =
 		"the content could have smaller blocks, which larger sectors make unreadable: back up, make the LUKS device anew, restore",
 	.man =
-		"LUKS lets writes through that are smaller than the physical block. There "
-		"is a command for LUKS 2 that is open, where the file system inside has no "
-		"smaller blocks, which could not be read afterwards.",
+		"LUKS lets writes through that are smaller than the physical block. There is a "
+		"command for LUKS 2 that is open, where the file system inside has no smaller "
+		"blocks, which could not be read afterwards.",
 };

@@ -139,17 +139,15 @@ static void judge_disagree(const struct subject *subject)
 }
 
 const struct rule rule_disagree = {
-	.name = "disagree",
-	.note = RULE_EITHER,
-	.place = judge_disagree,
+	.name = "disagree", .note = RULE_EITHER, .place = judge_disagree,
 	.remedies = { REMEDY_ATTACH_BLOCKS },
 	.cost =
 		"programs align to different blocks, depending on the source that they ask",
 	.workaround =
 		"the figure is the kernel's or the drive's bridge's; the layers above use the one in sysfs",
 	.man =
-		"Two sources give different figures. A note where libblkid has 0 for `-1`, "
-		"and where align devices on the disk have the larger block.",
+		"Two sources give different figures. A note where libblkid has 0 for `-1`, and "
+		"where align devices on the disk have the larger block.",
 };
 
 /* Judge a disk whose blocks were measured, and are not where it says. */
@@ -190,18 +188,15 @@ static void judge_probed(const struct subject *subject)
 }
 
 const struct rule rule_probed = {
-	.name = "probed",
-	.note = RULE_EITHER,
-	.place = judge_probed,
+	.name = "probed", .note = RULE_EITHER, .place = judge_probed,
 	.remedies = { REMEDY_ATTACH_BLOCKS },
 	.cost =
 		"mkfs, parted and the kernel go by the kernel's figure: their whole-block writes can be RMWs",
 	.man =
-		"The blocks of a disk that `probe` has measured have another size, or "
-		"begin elsewhere, than the disk says. The command attaches an align device "
-		"with them. A note where they begin as it says and are smaller, which "
-		"costs nothing, and where all that lies on the disk has such an align "
-		"device between.",
+		"The blocks of a disk that `probe` has measured have another size, or begin "
+		"elsewhere, than the disk says. The command attaches an align device with them. A "
+		"note where they begin as it says and are smaller, which costs nothing, and where "
+		"all that lies on the disk has such an align device between.",
 };
 
 /*
@@ -237,18 +232,16 @@ static void judge_unit(const struct subject *subject)
 }
 
 const struct rule rule_unit = {
-	.name = "unit",
-	.note = RULE_NOTE,
-	.place = judge_unit,
+	.name = "unit", .note = RULE_NOTE, .place = judge_unit,
 	.remedies = { REMEDY_ATTACH_BLOCKS },
 	.cost =
 		"programs that go by a smaller unit write parts of the drive's units, which can be RMWs",
 	.workaround =
 		"measure the unit with method block-size of probe: a measurement decides",
 	.man =
-		"Sources disagree about the unit of a drive, see `alignctl-unit`(7), and "
-		"not only those of `disagree` and `probed`. The command attaches an align "
-		"device with the unit that is taken, if the kernel knows a smaller one.",
+		"Sources disagree about the unit of a drive, see `alignctl-unit`(7), and not only "
+		"those of `disagree` and `probed`. The command attaches an align device with the "
+		"unit that is taken, if the kernel knows a smaller one.",
 };
 
 /* Judge a disk about whose rotation sources disagree. */
@@ -269,9 +262,7 @@ static void judge_rotation(const struct subject *subject)
 }
 
 const struct rule rule_rotation = {
-	.name = "rotation",
-	.note = RULE_NOTE,
-	.place = judge_rotation,
+	.name = "rotation", .note = RULE_NOTE, .place = judge_rotation,
 	.cost = "no RMW: only what RMWs are said to cost, by the time of a revolution",
 	.workaround = "measure it with method rotation of probe: a measurement decides",
 	.man =
@@ -314,16 +305,14 @@ static void judge_misaligned(const struct subject *subject)
 }
 
 const struct rule rule_misaligned = {
-	.name = "misaligned",
-	.note = RULE_EITHER,
-	.grade = RULE_SHIFT,
+	.name = "misaligned", .note = RULE_EITHER, .grade = RULE_SHIFT,
 	.place = judge_misaligned,
 	.cost =
 		"no start is aligned on all devices below: RMWs at the ends of most writes",
 	.workaround = "first mend the devices below, then set this device up again",
 	.man =
-		"The kernel finds no boundary common to the devices below. A note where "
-		"each of them begins at a physical block.",
+		"The kernel finds no boundary common to the devices below. A note where each of "
+		"them begins at a physical block.",
 };
 
 /*
@@ -348,15 +337,13 @@ static void judge_split(const struct subject *subject)
 }
 
 const struct rule rule_split = {
-	.name = "split",
-	.grade = RULE_UNIT,
-	.place = judge_split,
+	.name = "split", .grade = RULE_UNIT, .place = judge_split,
 	.cost = "2 RMWs for each cut of a large write",
 	.workaround =
 		"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries",
 	.man =
-		"The disk has an alignment offset, which the kernel ignores where it cuts "
-		"large requests.",
+		"The disk has an alignment offset, which the kernel ignores where it cuts large "
+		"requests.",
 };
 
 /* Check whether only align devices with blocks of @unit lie on a disk. */
@@ -393,15 +380,13 @@ static void judge_large_unit(const struct subject *subject)
 }
 
 const struct rule rule_large_unit = {
-	.name = "large-unit",
-	.note = RULE_NOTE,
-	.place = judge_large_unit,
+	.name = "large-unit", .note = RULE_NOTE, .place = judge_large_unit,
 	.remedies = { REMEDY_ATTACH_UNIT },
 	.cost = "writes below it may be RMWs inside the drive",
 	.man =
-		"An SSD has a minimum I/O size above its physical block. There is a "
-		"command if it is at most 262144, which is the largest block whose writes "
-		"an align device fixes.",
+		"An SSD has a minimum I/O size above its physical block. There is a command if it "
+		"is at most 262144, which is the largest block whose writes an align device "
+		"fixes.",
 };
 
 /*
@@ -454,17 +439,13 @@ static void judge_content(const struct subject *subject)
 }
 
 const struct rule rule_unjudged = {
-	.name = "unjudged",
-	.note = RULE_NOTE,
-	.any_block = true,
-	.place = judge_unjudged,
+	.name = "unjudged", .note = RULE_NOTE, .any_block = true, .place = judge_unjudged,
 	.content = judge_content,
 	.workaround = "give the block with --physical, if you know it from elsewhere",
 	.man =
-		"A physical block or minimum I/O size that is no power of two from 512 "
-		"bytes to 1 MiB, or that nothing says; or content of a type whose blocks "
-		"`check` does not read, such as DRBD, stratis, VDO and members of "
-		"firmware's RAID.",
+		"A physical block or minimum I/O size that is no power of two from 512 bytes to 1 "
+		"MiB, or that nothing says; or content of a type whose blocks `check` does not "
+		"read, such as DRBD, stratis, VDO and members of firmware's RAID.",
 };
 
 /* Say that a device of aligntab says other blocks than when its line was made. */
@@ -489,16 +470,14 @@ static void judge_claim(const struct subject *subject)
 }
 
 const struct rule rule_claim = {
-	.name = "claim",
-	.note = RULE_NOTE,
-	.place = judge_claim,
+	.name = "claim", .note = RULE_NOTE, .place = judge_claim,
 	.cost =
 		"not known; if the drive still has its former blocks, RMWs that its align device no longer sees",
 	.workaround =
 		"set physical= and offset= in that line to the drive's true blocks, and claimed= to the blocks that it says now",
 	.man =
-		"A device of `aligntab`(5) says another physical block or alignment offset "
-		"than when its line was written, as an SSD does whose block shrank with "
-		"another kernel. From the next boot on, its align device has what it says "
-		"now, unless the line has `physical=`.",
+		"A device of `aligntab`(5) says another physical block or alignment offset than "
+		"when its line was written, as an SSD does whose block shrank with another "
+		"kernel. From the next boot on, its align device has what it says now, unless the "
+		"line has `physical=`.",
 };

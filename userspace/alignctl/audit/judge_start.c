@@ -205,19 +205,15 @@ static void judge_partition_start(const struct subject *subject)
 }
 
 const struct rule rule_partition_start = {
-	.name = "partition-start",
-	.note = RULE_EITHER,
-	.grade = RULE_SHIFT,
-	.start = RULE_START,
-	.place = judge_partition_start,
+	.name = "partition-start", .note = RULE_EITHER, .grade = RULE_SHIFT,
+	.start = RULE_START, .place = judge_partition_start,
 	.remedies = { REMEDY_MOVE_PARTITION, REMEDY_MOVE_MAPPED },
 	.man =
-		"A partition starts inside a physical block. Where there is room beside "
-		"it, in a table of GPT or DOS, the command moves it with its content, "
-		"while nothing uses it. A power cut meanwhile damages the content: back it "
-		"up first. A boot loader that keeps numbers of sectors must be installed "
-		"anew. A note where its type says that nothing writes there in use, as "
-		"BIOS boot and Microsoft reserved.",
+		"A partition starts inside a physical block. Where there is room beside it, in a "
+		"table of GPT or DOS, the command moves it with its content, while nothing uses "
+		"it. A power cut meanwhile damages the content: back it up first. A boot loader "
+		"that keeps numbers of sectors must be installed anew. A note where its type says "
+		"that nothing writes there in use, as BIOS boot and Microsoft reserved.",
 };
 
 /* Check for a type that leaves the last bytes alone if its start is aligned. */
@@ -280,16 +276,14 @@ static void judge_partition_end(const struct subject *subject)
 }
 
 const struct rule rule_partition_end = {
-	.name = "partition-end",
-	.note = RULE_EITHER,
-	.grade = RULE_UNIT,
+	.name = "partition-end", .note = RULE_EITHER, .grade = RULE_UNIT,
 	.place = judge_partition_end,
 	.remedies = { REMEDY_SHRINK_PARTITION, REMEDY_SHRINK_MAPPED },
 	.workaround = "the content may use these last bytes; nothing need be done",
 	.man =
-		"A partition ends inside a physical block. A note, unless its file system "
-		"reaches the last bytes; none where the file system, LVM or the swap area "
-		"is known to leave them unused.",
+		"A partition ends inside a physical block. A note, unless its file system reaches "
+		"the last bytes; none where the file system, LVM or the swap area is known to "
+		"leave them unused.",
 };
 
 /* Say how a loop device gets the sectors of the disk, if its content may. */
@@ -335,9 +329,7 @@ static void judge_loop_start(const struct subject *subject)
 }
 
 const struct rule rule_loop_start = {
-	.name = "loop-start",
-	.grade = RULE_SHIFT,
-	.start = RULE_FILE_START,
+	.name = "loop-start", .grade = RULE_SHIFT, .start = RULE_FILE_START,
 	.place = judge_loop_start,
 	.workaround =
 		"from another start, the loop device would not show its content: copy the content into a file of its own",
@@ -360,15 +352,12 @@ static void judge_hidden(const struct subject *subject)
 }
 
 const struct rule rule_hidden = {
-	.name = "hidden",
-	.note = RULE_NOTE,
-	.place = judge_hidden,
+	.name = "hidden", .note = RULE_NOTE, .place = judge_hidden,
 	.remedies = { REMEDY_LOOP_SECTORS },
 	.cost = "mkfs and programs choose blocks that are too small",
 	.man =
-		"A loop device claims a smaller physical block than the disk below its "
-		"file. There is a command where its content can be read with larger "
-		"sectors, too.",
+		"A loop device claims a smaller physical block than the disk below its file. "
+		"There is a command where its content can be read with larger sectors, too.",
 };
 
 static void judge_mapped_start(const struct subject *subject)
@@ -385,13 +374,10 @@ static void judge_mapped_start(const struct subject *subject)
 }
 
 const struct rule rule_mapped_start = {
-	.name = "mapped-start",
-	.grade = RULE_SHIFT,
-	.start = RULE_START,
+	.name = "mapped-start", .grade = RULE_SHIFT, .start = RULE_START,
 	.place = judge_mapped_start,
 	.workaround =
 		"its table fixes where the data begin: copy the data to an aligned device",
 	.man =
-		"A device-mapper device begins inside a physical block, according to the "
-		"kernel.",
+		"A device-mapper device begins inside a physical block, according to the kernel.",
 };
