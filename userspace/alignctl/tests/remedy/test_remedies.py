@@ -306,6 +306,10 @@ def test_every_remedy_of_the_table_is_followed_by_a_test():
     assert followed_in(*TESTS) == set(table())
 
 
+def test_each_remedy_is_for_a_rule_or_a_message():
+    assert [name for name, row in table().items() if not row["purpose"]] == []
+
+
 def test_the_list_for_people_has_every_remedy_and_what_it_destroys():
     text = alignctl("check", "--remedies").stdout
     for row in table().values():
