@@ -13,7 +13,7 @@ enum drive_column {
 static const struct table_column drive_columns[] = {
 	[DRIVE_NAME] = { .key = "drive", .heading = "DRIVE",
 		COLUMN_MEMBER(JSON_TEXT,
-			"The kernel's name; null where nothing was found below") },
+			"The kernel's name for it") },
 	[DRIVE_KIND] = { .key = "kind", .heading = "KIND",
 		COLUMN_MEMBER(JSON_TEXT, "How it is attached: NVMe, ATA and so on") },
 	[DRIVE_UNALIGNED] = { .key = "unaligned_io", .heading = "UNALIGNED",

@@ -351,14 +351,14 @@ static const struct table_column histogram_columns[] = {
 			"Of times: the count of the last bin, whose bound is that of the bin before it") },
 	[TIMES_P50] = { .key = "p50_us", .heading = "P50", .flags = TABLE_RIGHT,
 			.unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT,
-			"Of times: the upper ends of the bins that these percentiles lie in: all times in a bin are below its end, and none need be near it. The last bin has no end; there the value is its lower end, and all times are at least that. null if there are no times") },
+		COLUMN_MEMBER(JSON_REAL | JSON_ABSENT,
+			"Of times: the upper ends of the bins that these percentiles lie in: all times in a bin are below its end, and none need be near it. The last bin has no end; there the value is its lower end, and all times are at least that") },
 	[TIMES_P90] = { .key = "p90_us", .heading = "P90", .flags = TABLE_RIGHT,
 			.unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, AS_ABOVE) },
+		COLUMN_MEMBER(JSON_REAL | JSON_ABSENT, AS_ABOVE) },
 	[TIMES_P99] = { .key = "p99_us", .heading = "P99", .flags = TABLE_RIGHT,
 			.unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL | JSON_NULL | JSON_ABSENT, AS_ABOVE) },
+		COLUMN_MEMBER(JSON_REAL | JSON_ABSENT, AS_ABOVE) },
 };
 
 static struct json_object *json_bins(const struct histogram_row *row)
