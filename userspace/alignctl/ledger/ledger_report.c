@@ -528,7 +528,6 @@ static void text_held(const struct ledger *ledger)
 	       figure(FIGURE_MS, (double)oldest).text : "-");
 }
 
-/* Print what a device has to be looked at for, whatever was asked for. */
 /* Print what is wrong with a device, if something is. */
 static void text_faults(const struct ledger *ledger)
 {
