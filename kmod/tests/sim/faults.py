@@ -235,7 +235,6 @@ FOCUS = {
     "freeze-without-quiet": "quiet",
     "held-for-who-sends-no-flush": "layer",
     "hold-after-stop": "gate",
-    "nowait-waits": "logical",
     "over-stays": "reads",
     "range-left-counts": "bounds",
     "range-left-in-next-shard": "bounds",
