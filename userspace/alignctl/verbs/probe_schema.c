@@ -3,27 +3,6 @@
 #include "replay/report.h"
 #include "verbs/report_schemas.h"
 
-static const struct schema_row interval_rows[] = {
-	MEMBER("mean", JSON_REAL, NULL, NULL),
-	MEMBER("low", JSON_REAL | JSON_NULL, NULL,
-	       "The 95 % confidence interval of the mean; null for fewer than three values"),
-	MEMBER("high", JSON_REAL | JSON_NULL, NULL, AS_ABOVE),
-	MEMBER("values", JSON_NUMBER, NULL, "Their number"),
-	{ 0 },
-};
-
-static const struct schema_row machine_rows[] = {
-	MEMBER("date", JSON_TEXT, NULL, NULL),
-	MEMBER("kernel", JSON_TEXT, NULL, NULL),
-	{ 0 },
-};
-
-static const struct schema_row dry_rows[] = {
-	MEMBER("dry_run", JSON_BOOL, NULL, NULL),
-	MEMBER("plan", JSON_TEXT, NULL, "In words"),
-	{ 0 },
-};
-
 static const struct schema_row estimate_rows[] = {
 	MEMBER("value", JSON_REAL, NULL, NULL),
 	MEMBER("low", JSON_REAL, NULL, "The 95 % interval"),
@@ -35,7 +14,7 @@ static const struct schema_row head_rows[] = {
 	MEMBER("device", JSON_TEXT | JSON_NULL, NULL, "null with samples"),
 	MEMBER("samples", JSON_TEXT | JSON_NULL, NULL, "The file, or null"),
 	MEMBER("machine", JSON_OBJECT, NULL,
-	       NULL, .rows = machine_rows, .name = "machine"),
+	       NULL, .rows = report_machine_rows, .name = "machine"),
 	MEMBER("device_facts", JSON_OBJECT | JSON_NULL, NULL,
 	       "As of a replay; null with samples",
 	       .rows = replay_facts_members,
@@ -112,7 +91,7 @@ static const struct schema_row sequential_tenth_rows[] = {
 	MEMBER("to_bytes", JSON_NUMBER, NULL, NULL),
 	MEMBER("probes", JSON_NUMBER, NULL, NULL),
 	MEMBER("mb_per_s", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	{ 0 },
 };
 
@@ -221,9 +200,9 @@ static const struct schema_row chunk_rows[] = {
 static const struct schema_row window_rows[] = {
 	MEMBER("window", JSON_NUMBER, NULL, NULL),
 	MEMBER("wall_s", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("ratio", JSON_OBJECT | JSON_NULL, NULL,
-	       "To window 1", .rows = interval_rows, .name = "interval"),
+	       "To window 1", .rows = report_interval_rows, .name = "interval"),
 	MEMBER("words", JSON_TEXT, NULL, NULL),
 	{ 0 },
 };
@@ -302,7 +281,7 @@ static const struct schema_row sequential_document_rows[] = {
 	       NULL, SCHEMA_WORDS("seqread", "seqwrite")),
 	MEMBERS_OF(head_rows),
 	MEMBER("mb_per_s", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("slowest", JSON_OBJECT, NULL,
 	       NULL, .rows = place_rows, .name = "place"),
 	MEMBER("fastest", JSON_OBJECT, NULL,
@@ -326,9 +305,9 @@ static const struct schema_row random_document_rows[] = {
 	MEMBERS_OF(head_rows),
 	MEMBER("requests", JSON_NUMBER, NULL, NULL),
 	MEMBER("mean_us", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("iops", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("sd_us", JSON_REAL | JSON_NULL, NULL, NULL),
 	MEMBER("percentiles", JSON_ARRAY | JSON_OBJECT, NULL,
 	       NULL, .rows = percentile_rows),
@@ -425,7 +404,7 @@ static const struct schema_document sorted_document = {
 };
 
 static const struct schema_document dry_document = {
-	"probe --dry-run", MANY_RUNS_FORMAT, NULL, dry_rows,
+	"probe --dry-run", MANY_RUNS_FORMAT, NULL, report_dry_rows,
 };
 
 const struct schema_document *const probe_documents[] = {

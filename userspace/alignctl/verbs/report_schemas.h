@@ -8,6 +8,11 @@
 /* The format of what verify --vs and probe print. */
 #define MANY_RUNS_FORMAT	2
 
+/* A mean of several values, where and when it was measured, and --dry-run. */
+extern const struct schema_row report_interval_rows[];
+extern const struct schema_row report_machine_rows[];
+extern const struct schema_row report_dry_rows[];
+
 extern const struct schema_document *const verify_documents[];
 extern const struct schema_document *const probe_documents[];
 extern const struct schema_document fleet_document;

@@ -4,27 +4,6 @@
 #include "replay/report.h"
 #include "verbs/report_schemas.h"
 
-static const struct schema_row interval_rows[] = {
-	MEMBER("mean", JSON_REAL, NULL, NULL),
-	MEMBER("low", JSON_REAL | JSON_NULL, NULL,
-	       "The 95 % confidence interval of the mean; null for fewer than three values"),
-	MEMBER("high", JSON_REAL | JSON_NULL, NULL, AS_ABOVE),
-	MEMBER("values", JSON_NUMBER, NULL, "Their number"),
-	{ 0 },
-};
-
-static const struct schema_row machine_rows[] = {
-	MEMBER("date", JSON_TEXT, NULL, NULL),
-	MEMBER("kernel", JSON_TEXT, NULL, NULL),
-	{ 0 },
-};
-
-static const struct schema_row dry_rows[] = {
-	MEMBER("dry_run", JSON_BOOL, NULL, NULL),
-	MEMBER("plan", JSON_TEXT, NULL, "In words"),
-	{ 0 },
-};
-
 static const struct schema_row replay_rows[] = {
 	MEMBER("format", JSON_NUMBER, NULL, "As of every document of replay"),
 	MEMBERS_OF(replay_run_members),
@@ -50,14 +29,14 @@ static const struct schema_row verdict_rows[] = {
 	MEMBER("avoided", JSON_NUMBER | JSON_NULL, NULL, NULL),
 	MEMBER("pad_reads", JSON_NUMBER | JSON_NULL, NULL, NULL),
 	MEMBER("mean_us", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("p99_us", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("seconds", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("to_raw", JSON_OBJECT | JSON_NULL, NULL,
 	       "The time relative to the raw run's, or null",
-	       .rows = interval_rows, .name = "interval"),
+	       .rows = report_interval_rows, .name = "interval"),
 	MEMBER("data_ok", JSON_BOOL, NULL, NULL),
 	MEMBER("words", JSON_TEXT, NULL, NULL),
 	{ 0 },
@@ -106,11 +85,11 @@ static const struct schema_row line_rows[] = {
 	MEMBER("name", JSON_TEXT, NULL, NULL),
 	MEMBER("unit", JSON_TEXT, NULL, NULL),
 	MEMBER("on", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("vs", JSON_OBJECT, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("ratio", JSON_OBJECT | JSON_NULL, NULL,
-	       NULL, .rows = interval_rows, .name = "interval"),
+	       NULL, .rows = report_interval_rows, .name = "interval"),
 	MEMBER("words", JSON_TEXT, NULL, NULL),
 	{ 0 },
 };
@@ -134,7 +113,7 @@ static const struct schema_row vs_rows[] = {
 	MEMBER("on", JSON_TEXT, NULL, "The paths"),
 	MEMBER("vs", JSON_TEXT, NULL, AS_ABOVE),
 	MEMBER("machine", JSON_OBJECT, NULL,
-	       NULL, .rows = machine_rows, .name = "machine"),
+	       NULL, .rows = report_machine_rows, .name = "machine"),
 	MEMBER("repetitions", JSON_NUMBER, NULL, NULL),
 	MEMBER("shared_disks", JSON_ARRAY | JSON_TEXT, NULL,
 	       "On which both may write to the same place"),
@@ -158,7 +137,7 @@ static const struct schema_document vs_document = {
 };
 
 static const struct schema_document vs_dry_document = {
-	"verify --vs --dry-run", MANY_RUNS_FORMAT, NULL, dry_rows,
+	"verify --vs --dry-run", MANY_RUNS_FORMAT, NULL, report_dry_rows,
 };
 
 static const struct schema_row load_rows[] = {
@@ -175,7 +154,7 @@ static const struct schema_row figure_rows[] = {
 	MEMBER("unit", JSON_TEXT, NULL, NULL),
 	MEMBER("modes", JSON_MAP | JSON_OBJECT | JSON_NULLS, NULL,
 	       "For each mode; null for a mode without any values",
-	       .rows = interval_rows, .name = "interval"),
+	       .rows = report_interval_rows, .name = "interval"),
 	{ 0 },
 };
 
@@ -187,7 +166,7 @@ static const struct schema_row change_rows[] = {
 	       NULL, SCHEMA_WORDS("difference", "ratio")),
 	MEMBER("by", JSON_OBJECT | JSON_NULL, NULL,
 	       "As in figures; null if it cannot be computed",
-	       .rows = interval_rows, .name = "interval"),
+	       .rows = report_interval_rows, .name = "interval"),
 	MEMBER("words", JSON_TEXT, NULL, NULL),
 	{ 0 },
 };
@@ -224,7 +203,7 @@ static const struct schema_row live_rows[] = {
 	MEMBER("modes", JSON_ARRAY | JSON_TEXT, NULL,
 	       "As asked for; the first is the one that the others are compared with"),
 	MEMBER("machine", JSON_OBJECT, NULL,
-	       NULL, .rows = machine_rows, .name = "machine"),
+	       NULL, .rows = report_machine_rows, .name = "machine"),
 	MEMBER("seed", JSON_NUMBER, NULL, "Of the order"),
 	MEMBER("warmup_s", JSON_REAL, NULL, "Left out after each change"),
 	MEMBER("periods_planned", JSON_NUMBER, NULL, "The number of periods"),
@@ -249,7 +228,7 @@ static const struct schema_document live_document = {
 };
 
 static const struct schema_document live_dry_document = {
-	"verify --live --dry-run", 1, NULL, dry_rows,
+	"verify --live --dry-run", 1, NULL, report_dry_rows,
 };
 
 const struct schema_document *const verify_documents[] = {
