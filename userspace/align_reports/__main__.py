@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The program that alignctl starts for experiments of many runs: `python3 .../align_reports verify ARGUMENT...`."""
+"""The program that alignctl starts for experiments of many runs: `python3 .../align_reports verify DESCRIPTOR`.
+
+The descriptor is that of a file with the arguments, which alignctl has parsed: see given.py. A person starts parquet alone."""
 
 import importlib
 import os
@@ -10,7 +12,7 @@ if not __package__:
 
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-from align_reports import interrupt, needs, output
+from align_reports import given, interrupt, needs, output
 
 # Programs, and the commands that start them.
 PROGRAMS = {
@@ -26,7 +28,10 @@ PROGRAMS = {
 
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")
-(needs.duckdb if sys.argv[1] == "parquet" else needs.rich)(PROGRAMS[sys.argv[1]])
-program = importlib.import_module(f"align_reports.{sys.argv.pop(1)}.command")
+name = sys.argv.pop(1)
+(needs.duckdb if name == "parquet" else needs.rich)(PROGRAMS[name])
+program = importlib.import_module(f"align_reports.{name}.command")
 interrupt.catch()
-output.run("alignctl", program.main)
+# a person, too, starts parquet
+output.run("alignctl", program.main if name == "parquet" else
+           lambda words: program.main(given.read(program.Given, int(words[0]))))

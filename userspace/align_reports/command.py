@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Common parts of commands: numbers as arguments, runs that may end early, the page."""
+"""Common parts of commands: runs that may end early, the page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,6 @@ from typing import Any
 from . import interrupt, report_file
 from .exit_status import FINE, IO, USAGE
 from .machine import Refused
-
-
-def number(text: str) -> int:
-    """Parse a number as alignctl does: K, M, G, T and P, or KiB and so on, are powers of 1024."""
-    digits = text.rstrip("KMGTPIBkmgtpib")
-    unit = text[len(digits):].upper().removesuffix("IB")
-    return int(digits) << 10 * ("KMGTP".index(unit) + 1 if unit else 0)
 
 
 def attempt(verb: str, runs: Callable[[], None]) -> tuple[str | None, int]:

@@ -69,7 +69,7 @@ class Runner:
         """Make one run. Raises GuestError, or OSError of the drive, if the run cannot be made."""
         arm = self._arms[step.profile, step.mode]
         verify = experiment.Experiment(
-            self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), str(step.count),
+            self._guest, self._alignctl, f"/dev/{arm.disk}", PurePosixPath("/tmp"), step.count,
             attach=("--max-blocks", str(MAX_BLOCKS)), control=arm.drive.control, before=lambda: self._make_cold(arm),
             timeout=patience(step.estimate_s))
         run = verify.make(steps.Step(step.repetition, step.workload.name, step.mode))

@@ -7,16 +7,17 @@ Prints one table and the verdict. Exit status: 0 all agrees, 1 findings, 2 usage
 
 from __future__ import annotations
 
-import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from align_reports import devices, interrupt
-from align_reports.command import number, put
+from align_reports.command import put
 from align_reports.compare import comparison
 from align_reports.document import text_of
 from align_reports.drive import Control
 from align_reports.exit_status import FINDINGS, FINE
+from align_reports.given import member
 from align_reports.many import carry_out, machine
 from align_reports.progress import Progress, wide
 from align_reports.replays import Replays
@@ -24,41 +25,32 @@ from align_reports.steps import steps
 from align_reports.table import duration
 
 FORMAT = 2
-REPEAT = 5
-# Options of each run, passed on to replay.
-VALUES = ("count", "start", "span", "areas", "seed", "physical", "offset", "depth", "think",
-          "threads", "warmup", "timing", "speed", "from", "disk", "columns")
-SWITCHES = ("scan", "no-check", "buffered", "direct", "fdatasync", "wrap", "scale")
-# Options of verify that alignctl refuses with --vs, or that lead elsewhere: see verify_two() in verbs/verify.c.
-NOT_HERE = ("modes", "hold-ms", "max-blocks", "write-cache", "live", "seconds", "period")
 
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/verify.c. passed_on: the options of each run, for replay"""
 
-def arguments(argv: list[str]) -> argparse.Namespace:
-    """Parse arguments that alignctl has checked and documents: see verbs/verify.c."""
-    parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
-    parser.add_argument("source")
-    for name in (*VALUES, "on", "vs", "drive-control"):
-        parser.add_argument(f"--{name}")
-    for name in (*SWITCHES, "json", "dry-run", "in-phases"):
-        parser.add_argument(f"--{name}", action="store_true")
-    parser.add_argument("--force", action="append", default=[])
-    parser.add_argument("--repeat", type=number, default=REPEAT)
-    parser.add_argument("--html", type=Path)
-    return parser.parse_intermixed_args(argv)
+    operands: list[str]
+    on: str
+    vs: str
+    repeat: int
+    passed_on: list[str]
+    in_phases: bool
+    drive_control: str | None = None
+    dry_run: bool = False
+    force: list[str] | None = None
+    html: Path | None = member(Path, default=None)
+    json: bool = False
 
-
-def passed_on(given: argparse.Namespace) -> tuple[str, ...]:
-    """Return the options of each run, for replay."""
-    values = {name: getattr(given, name.replace("-", "_")) for name in VALUES}
-    return (*(word for name, value in values.items() if value is not None
-              for word in (f"--{name}", value)),
-            *(f"--{name}" for name in SWITCHES if getattr(given, name.replace("-", "_"))))
+    @property
+    def source(self) -> str:
+        return self.operands[0]
 
 
 class Comparing:
     """The program behind verify SOURCE --on DEV --vs DEV2."""
 
-    def __init__(self, given: argparse.Namespace, replays: Replays) -> None:
+    def __init__(self, given: Given, replays: Replays) -> None:
         self._given, self._on, self._vs = given, given.on, given.vs
         self._replays = replays
         self._shared = devices.overlapping(given.on, given.vs)
@@ -72,13 +64,13 @@ class Comparing:
     def warnings(self) -> list[str]:
         if not self._shared:
             return []
-        after = ("nothing is compared, as --no-check says" if self._given.no_check else
+        after = ("nothing is compared, as --no-check says" if "--no-check" in self._given.passed_on else
                  "what a run has written is compared before the next one starts")
         return [f"{self._on} and {self._vs} both lie on {', '.join(self._shared)} and may "
                 f"overwrite each other's data: {after}"]
 
     def permit(self) -> None:
-        self._replays.permit(self._given.source, [self._on, self._vs], *passed_on(self._given),
+        self._replays.permit(self._given.source, [self._on, self._vs], *self._given.passed_on,
                              ask=not self._given.dry_run)
 
     def plan(self) -> str:
@@ -88,7 +80,7 @@ class Comparing:
     def run(self) -> None:
         given = self._given
         compared = comparison.Comparison(
-            self._replays, given.source, passed_on(given), given.in_phases,
+            self._replays, given.source, tuple(given.passed_on), given.in_phases,
             Control(given.drive_control) if given.drive_control else None, given.html is not None)
         wanted = steps([given.source], [self._on, self._vs], given.repeat)
         began = time.monotonic()
@@ -129,7 +121,6 @@ class Comparing:
         return status or (FINDINGS if document["findings"] else FINE)
 
 
-def main(argv: list[str]) -> int:
-    given = arguments(argv)
-    return carry_out("verify", given.html, [given.source, given.on, given.vs], given.force, given.dry_run,
+def main(given: Given) -> int:
+    return carry_out("verify", given.html, [given.source, given.on, given.vs], given.force or [], given.dry_run,
                      given.json, FORMAT, lambda replays: Comparing(given, replays))

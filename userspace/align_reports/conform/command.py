@@ -6,14 +6,23 @@ The rounds are alignctl's own, see verbs/conform.c. Exit status: 0 fine, 2 usage
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from align_reports.command import page_of_document
 from align_reports.conform import page
+from align_reports.given import member
 from align_reports.many import machine
 
 
-def main(argv: list[str]) -> int:
-    """Check that the page `argv[1]` about the device `argv[0]` can be written; with "write" behind them, write it."""
-    device, html, *write = argv
-    return page_of_document("conform", Path(html), [device], bool(write), lambda found: page.render(found, machine()))
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/conform.c. written: write the page; else check that it can be written"""
+
+    device: str
+    html: Path = member(Path)
+    written: bool
+
+
+def main(given: Given) -> int:
+    return page_of_document("conform", given.html, [given.device], given.written, lambda found: page.render(found, machine()))

@@ -7,14 +7,22 @@ Exit status: 0 fine, 2 usage, 3 I/O error.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from align_reports.command import page_of_document
 from align_reports.disks import page
+from align_reports.given import member
 from align_reports.many import machine
 
 
-def main(argv: list[str]) -> int:
-    """Check that the page `argv[0]` can be written; with "write" behind it, write it."""
-    html, *write = argv
-    return page_of_document("plan", Path(html), [], bool(write), lambda found: page.render(found, machine()))
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/plan_disks.c. written: write the page; else check that it can be written"""
+
+    html: Path = member(Path)
+    written: bool
+
+
+def main(given: Given) -> int:
+    return page_of_document("plan", given.html, [], given.written, lambda found: page.render(found, machine()))

@@ -7,10 +7,10 @@ which wins over 1; the other files are answered for all the same.
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import gc
 import sys
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,20 +22,21 @@ from align_reports.exit_status import FINDINGS, FINE, IO, USAGE
 from align_reports.fleet import layout, page, ranking, table
 from align_reports.fleet.model import NOTHING
 from align_reports.fleet.ranking import Entry, Fleet, Host, grade_of
+from align_reports.given import member
 
 FORMAT = 1
 
 
-def arguments(argv: list[str]) -> argparse.Namespace:
-    """Parse arguments that alignctl has checked and documents: see verbs/fleet.c."""
-    parser = argparse.ArgumentParser(prog="alignctl fleet", add_help=False, allow_abbrev=True)
-    parser.add_argument("files", nargs="+")
-    parser.add_argument("--host")
-    parser.add_argument("--by", choices=table.VIEWS)
-    parser.add_argument("--html", type=Path)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--reader")
-    return parser.parse_intermixed_args(argv)
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/fleet.c. reader: of fleet.reader.lines()"""
+
+    operands: list[str]
+    by: str
+    host: str | None = None
+    reader: list[int] | None = None
+    html: Path | None = member(Path, default=None)
+    json: bool = False
 
 
 def _rounded(value: Fraction | None, places: int) -> float | None:
@@ -99,7 +100,7 @@ def only(fleet: Fleet, name: str) -> Fleet | None:
     return None
 
 
-def read(operands: list[str], reader: str | None) -> Fleet:
+def read(operands: list[str], reader: list[int] | None) -> Fleet:
     """Read all documents, by that reader if there is one; report the files that cannot be used."""
     # Documents have no cycles, and their many small objects make the collector slow.
     gc.disable()
@@ -110,12 +111,11 @@ def read(operands: list[str], reader: str | None) -> Fleet:
     return fleet
 
 
-def main(argv: list[str]) -> int:
-    given = arguments(argv)
-    if refused("fleet", given.html, given.files):
+def main(given: Given) -> int:
+    if refused("fleet", given.html, given.operands):
         return USAGE
     made: list[Fleet] = []
-    _, status = attempt("fleet", lambda: made.append(read(given.files, given.reader)))
+    _, status = attempt("fleet", lambda: made.append(read(given.operands, given.reader)))
     interrupt.release()
     if status or not made:
         return status
@@ -133,6 +133,6 @@ def main(argv: list[str]) -> int:
     if given.json:
         print(rows_of(document(fleet)))
     else:
-        view = table.VIEWS[given.by or ("device" if given.host else "host")](fleet)
+        view = table.VIEWS[given.by](fleet)
         print(table.text(fleet, view))
     return max(status, FINDINGS if any(host.wrong for host in fleet.hosts) else FINE)

@@ -332,7 +332,7 @@ def _host(name: str, places: list[Place], documents: Iterator[bytes], unusable: 
     return host_of(name, used) if used else None
 
 
-def gather(paths: Iterable[str], unusable: dict[str, str], reader: str | None = None) -> Fleet:
+def gather(paths: Iterable[str], unusable: dict[str, str], reader: list[int] | None = None) -> Fleet:
     """Read the files and rank their hosts. unusable: gets a reason for each file that cannot be used.
 
     reader: process that reads ahead, as for lines(). A signal raises Interrupted.

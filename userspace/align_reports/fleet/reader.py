@@ -23,7 +23,7 @@ def _ended(process: int) -> str:
     return f"was killed ({signal.strsignal(found.si_status)})" if found and found.si_code != os.CLD_EXITED else "failed"
 
 
-def lines(started: str | None, members: Iterable[str], paths: list[str]) -> Generator[bytes, None, None]:
+def lines(started: list[int] | None, members: Iterable[str], paths: list[str]) -> Generator[bytes, None, None]:
     """Yield a line for each file: its document as JSON without white space, with no other members; or nothing but its end.
 
     started: two descriptors and the id of the reader, as verbs/fleet.c says them; None: there is none.
@@ -32,7 +32,7 @@ def lines(started: str | None, members: Iterable[str], paths: list[str]) -> Gene
     if started is None:
         yield from itertools.repeat(b"\n", len(paths))
         return
-    requests, answers, process = map(int, started.split(","))
+    requests, answers, process = started
     try:
         texts = [*map(str.encode, members), b"", *map(os.fsencode, paths)]
         # where it has ended, there is no answer to read

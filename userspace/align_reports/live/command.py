@@ -7,7 +7,6 @@ Writes nothing to the device. Prints one table and the verdict. Exit status: 0 a
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
 import socket
@@ -19,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from align_reports import interrupt
-from align_reports.command import attempt, number, put, refused
+from align_reports.command import attempt, put, refused
 from align_reports.document import text_of
 from align_reports.exit_status import FINDINGS, FINE, USAGE
+from align_reports.given import member
 from align_reports.intervals import FEWEST
 from align_reports.live import figures
 from align_reports.live.experiment import Sample, blocks, duration_of, enter_all, schedule, take
@@ -33,53 +33,40 @@ from align_reports.progress import Progress, wide
 from align_reports.table import duration, rate
 
 FORMAT = 1
-MODES = ["report", "pad"]
-REPEAT = 10
-PERIOD = (10, 30)
 # Left out after each change, at least: the device's queue, and what waited for the change.
 SETTLE_S = 1.0
 
 
 @dataclass(frozen=True)
 class Place:
-    """The device, as alignctl describes it. keeper: file of the socket to the keeper, -1: none"""
+    """The device, as alignctl describes it. socket: file of the socket to its mode's keeper, -1: none; mode: that before"""
 
-    keeper: int
+    socket: int
     dm: str
-    before: str
+    mode: str
     hold_ms: int
     name: str
 
-    @classmethod
-    def of(cls, text: str) -> Place:
-        keeper, dm, before, hold_ms, name = text.split(",", 4)
-        return cls(int(keeper), dm, before, int(hold_ms), name)
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/verify.c. repeat: None if there are seconds"""
+
+    operands: list[str]
+    live: bool
+    keeper: Place = member(lambda members: Place(**members))
+    modes: list[str]
+    period: list[int]
+    repeat: int | None = None
+    seconds: int | None = None
+    warmup: float | None = None
+    seed: int | None = None
+    dry_run: bool = False
+    html: Path | None = member(Path, default=None)
+    json: bool = False
 
 
-def span_of(text: str) -> tuple[int, int]:
-    least, _, most = text.partition("-")
-    return int(least), int(most or least)
-
-
-def arguments(argv: list[str]) -> argparse.Namespace:
-    """Parse arguments that alignctl has checked and documents: see verbs/verify.c."""
-    parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
-    parser.add_argument("device")
-    parser.add_argument("--keeper", type=Place.of, required=True)
-    parser.add_argument("--live", action="store_true")
-    parser.add_argument("--modes", type=lambda text: text.split(","), default=MODES)
-    parser.add_argument("--repeat", type=number)
-    parser.add_argument("--seconds", type=number)
-    parser.add_argument("--period", type=span_of, default=PERIOD)
-    parser.add_argument("--warmup", type=float)
-    parser.add_argument("--seed", type=number)
-    parser.add_argument("--html", type=Path)
-    for name in ("json", "dry-run"):
-        parser.add_argument(f"--{name}", action="store_true")
-    return parser.parse_intermixed_args(argv)
-
-
-def settle_time(given: argparse.Namespace) -> float:
+def settle_time(given: Given) -> float:
     """Return the seconds to leave out after a change: as told, or a hold time where blocks are held, and SETTLE_S at least."""
     if given.warmup is not None:
         return given.warmup
@@ -90,13 +77,13 @@ def settle_time(given: argparse.Namespace) -> float:
 class Living:
     """The program behind verify NAME --live."""
 
-    def __init__(self, given: argparse.Namespace) -> None:
+    def __init__(self, given: Given) -> None:
         self._given, self._place = given, given.keeper
         self._settle = settle_time(given)
         self.seed: int = secrets.randbelow(1 << 32) if given.seed is None else given.seed
-        repeat = given.repeat or (None if given.seconds else REPEAT)
         least, most = given.period
-        self.periods = schedule(blocks(given.modes, least, most, self.seed), self._settle, repeat, given.seconds)
+        self.periods = schedule(blocks(given.modes, least, most, self.seed), self._settle, given.repeat,
+                                given.seconds)
         self.samples: list[Sample] = []
         self.failed = FINE
         self._progress = Progress()
@@ -110,7 +97,7 @@ class Living:
         span = f"{least} to {most} s" if most > least else f"{least} s"
         said = (f"{self._place.name}: {len(self.periods)} periods of {span}, {self.blocks} each in "
                 f"{', '.join(self._given.modes)}, {self._settle:g} s left out before each; seed {self.seed}; "
-                f"{clock(duration_of(self.periods, self._settle))} minutes in all; mode {self._place.before} is put back")
+                f"{clock(duration_of(self.periods, self._settle))} minutes in all; mode {self._place.mode} is put back")
         if self.blocks < FEWEST:
             said += f"; fewer than {FEWEST} periods in each mode allow no verdict"
         return said
@@ -158,7 +145,7 @@ class Living:
     def machine(self) -> dict[str, Any]:
         """Describe the measurement, as the page and the document show it."""
         return {"device": f"{self._place.name} ({self._place.dm})", **machine(), "modes": ", ".join(self._given.modes),
-                "mode before": self._place.before, "seed": self.seed,
+                "mode before": self._place.mode, "seed": self.seed,
                 "order": "blocks with a period in each mode, in random order; the mode is changed in use",
                 "left out": f"{self._settle:g} s after each change of the mode"}
 
@@ -173,7 +160,7 @@ class Living:
         interrupt.release()
         if given.json:
             print(text_of({
-                "format": FORMAT, "device": self._place.name, "dm": self._place.dm, "mode_before": self._place.before,
+                "format": FORMAT, "device": self._place.name, "dm": self._place.dm, "mode_before": self._place.mode,
                 "modes": modes, "machine": machine(), "seed": self.seed, "warmup_s": self._settle,
                 "periods_planned": len(self.periods), "stopped": stopped, **made}, indent=1))
         else:
@@ -187,7 +174,7 @@ class Living:
         return status or (FINDINGS if made["findings"] else FINE)
 
 
-def too_short(given: argparse.Namespace, living: Living) -> bool:
+def too_short(given: Given, living: Living) -> bool:
     """Report if not a single block fits into --seconds; return whether."""
     if living.periods:
         return False
@@ -196,10 +183,9 @@ def too_short(given: argparse.Namespace, living: Living) -> bool:
     return True
 
 
-def main(argv: list[str]) -> int:
-    given = arguments(argv)
+def main(given: Given) -> int:
     living = Living(given)
-    if refused("verify", given.html, [given.device]) or too_short(given, living):
+    if refused("verify", given.html, given.operands) or too_short(given, living):
         return USAGE
     if given.dry_run:
         print(text_of({"format": FORMAT, "dry_run": True, "plan": living.plan()}) if given.json else
@@ -207,8 +193,8 @@ def main(argv: list[str]) -> int:
         return FINE
     place = given.keeper
     # Programs that this one starts do not inherit the socket, or it would outlive this program.
-    device = Kept(socket.socket(fileno=os.dup(place.keeper)), os.environ["ALIGNCTL"], place.name, place.dm, place.before)
-    os.close(place.keeper)
+    device = Kept(socket.socket(fileno=os.dup(place.socket)), os.environ["ALIGNCTL"], place.name, place.dm, place.mode)
+    os.close(place.socket)
     stopped, status = attempt("verify", lambda: living.run(device))
     status = max(status, living.failed)
     return max(status, living.report(stopped)) if living.samples else status

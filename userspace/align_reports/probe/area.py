@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .. import devices, interrupt
-from ..command import number
 from ..exit_status import IO
 from ..machine import Refused
 
@@ -55,9 +54,8 @@ class Area:
                            "oflag=seek_bytes", "conv=notrunc,fsync"])
 
 
-def area_of(device: str, words: str, file: Path | None) -> Area:
-    """Return the area that --write names, as alignctl has checked it."""
-    start, length = map(number, words.split("+"))
+def area_of(device: str, start: int, length: int, file: Path | None) -> Area:
+    """Return the area that --write names."""
     name = f"alignctl-probe-{os.path.basename(device)}-{start}+{length}.saved"
     return Area(device, start, length, (file or Path(name)).absolute())
 

@@ -6,55 +6,63 @@ Prints one table and its conclusions. Exit status: 0 fine, 2 usage, 3 I/O error,
 
 from __future__ import annotations
 
-import argparse
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from align_reports import interrupt
-from align_reports.command import attempt, number, put, refused
+from align_reports.command import attempt, put, refused
 from align_reports.document import text_of
 from align_reports.exit_status import FINE, USAGE
+from align_reports.given import member
 from align_reports.machine import Refused
 from align_reports.many import carry_out, machine
 from align_reports.probe.area import Area, area_of, preserved, refusal
 from align_reports.probe.found import Found, FromSamples, Task
 from align_reports.probe.kept import NotKept, keep_rotation
-from align_reports.probe.methods import METHODS, SEED
+from align_reports.probe.methods import METHODS
 from align_reports.probe.samples import BadSamples, read_samples
 from align_reports.probe.statistics import Estimate
 from align_reports.progress import Progress, wide
 from align_reports.replays import Replays
 
 FORMAT = 2
-VALUES = ("count", "span", "seed", "depth")
 
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/probe.c."""
 
-def arguments(argv: list[str]) -> argparse.Namespace:
-    """Parse arguments that alignctl has checked and documents: see verbs/probe.c."""
-    parser = argparse.ArgumentParser(prog="alignctl probe", add_help=False, allow_abbrev=True)
-    parser.add_argument("method")
-    parser.add_argument("device", nargs="?")
-    for name in VALUES:
-        parser.add_argument(f"--{name}", type=number)
-    for name in ("json", "dry-run"):
-        parser.add_argument(f"--{name}", action="store_true")
-    for name in ("force", "write"):
-        parser.add_argument(f"--{name}")
-    for name in ("html", "save", "samples"):
-        parser.add_argument(f"--{name}", type=Path)
-    return parser.parse_intermixed_args(argv)
+    operands: list[str]
+    seed: int
+    samples: Path | None = member(Path, default=None)
+    count: int | None = None
+    span: int | None = None
+    depth: int | None = None
+    write: list[int] | None = None
+    save: Path | None = member(Path, default=None)
+    dry_run: bool = False
+    force: str | None = None
+    html: Path | None = member(Path, default=None)
+    json: bool = False
+
+    @property
+    def method(self) -> str:
+        return self.operands[0]
+
+    @property
+    def device(self) -> str:
+        """Return the path of the device; not where there are samples."""
+        return self.operands[1]
 
 
 class Measuring:
     """The program behind probe METHOD DEV."""
 
-    def __init__(self, given: argparse.Namespace, area: Area | None, replays: Replays) -> None:
+    def __init__(self, given: Given, area: Area | None, replays: Replays) -> None:
         self._given, self._area, self._replays = given, area, replays
         self._method = METHODS[given.method]
-        self._task = Task(given.device, given.count, given.span, SEED if given.seed is None else given.seed,
-                          given.depth, area)
+        self._task = Task(given.device, given.count, given.span, given.seed, given.depth, area)
         self._results: list[Any] = []
         self._progress = Progress()
 
@@ -108,17 +116,17 @@ def rotation_kept(device: str, method: str, rotation: Estimate, found: Found) ->
                    document={**found.document, "kept": path, "not_kept": reason})
 
 
-def shown(given: argparse.Namespace, found: Found, facts: dict[str, Any] | None, stopped: str | None) -> int:
+def shown(given: Given, found: Found, facts: dict[str, Any] | None, stopped: str | None) -> int:
     """Write page, document or table of what was found; return the exit status."""
     status = FINE
     if given.html:
         from align_reports.probe import page
-        status = put("probe", given.html, page.render(given.method, str(given.device or given.samples), found, machine(),
+        status = put("probe", given.html, page.render(given.method, str(given.samples or given.device), found, machine(),
                                                       stopped))
     interrupt.release()
     if given.json:
         print(text_of({
-            "format": FORMAT, "method": given.method, "device": given.device,
+            "format": FORMAT, "method": given.method, "device": None if given.samples else given.device,
             "samples": str(given.samples) if given.samples else None,
             "machine": machine(), "device_facts": facts, "stopped": stopped, **found.document}, indent=1))
     else:
@@ -129,30 +137,32 @@ def shown(given: argparse.Namespace, found: Found, facts: dict[str, Any] | None,
     return status
 
 
-def from_samples(given: argparse.Namespace) -> int:
+def from_samples(given: Given, samples: Path) -> int:
     """Report what recorded samples tell; return the exit status."""
-    if refused("probe", given.html, [str(given.samples)]):
+    if refused("probe", given.html, [str(samples)]):
         return USAGE
     method = METHODS[given.method]
     assert isinstance(method, FromSamples)  # alignctl has checked that
-    task = Task(given.samples.name, None, None, SEED, None, recorded=True)
+    task = Task(samples.name, None, None, given.seed, None, recorded=True)
     found: list[Found] = []
 
     def read() -> None:
         with interrupt.allowed():
             try:
-                found.append(METHODS[given.method].found(task, method.sampled(read_samples(given.samples, method.needed))))
+                found.append(METHODS[given.method].found(task, method.sampled(read_samples(samples, method.needed))))
             except BadSamples as error:
                 raise Refused(f"--samples {error}", USAGE) from error
     stopped, status = attempt("probe", read)
     return status if stopped else shown(given, found[0], None, None)
 
 
-def main(argv: list[str]) -> int:
-    given = arguments(argv)
+def main(given: Given) -> int:
     if given.samples:
-        return from_samples(given)
-    area = area_of(given.device, given.write, given.save) if given.write else None
+        return from_samples(given, given.samples)
+    area = None
+    if given.write:
+        start, length = given.write
+        area = area_of(given.device, start, length, given.save)
     if area and (reason := refusal(area, given.html)):
         print(f"alignctl probe: --save {area.file}: {reason}", file=sys.stderr)
         return USAGE

@@ -23,7 +23,6 @@ from .traces import device_facts, trace
 LARGEST = 16 << 20
 # Limit of the bytes of one size; a count of requests limits the small ones.
 MOST_BYTES = 1 << 30
-SEED = 1
 
 
 def probe_options(task: Task, probes: int, at: int) -> tuple[str, ...]:

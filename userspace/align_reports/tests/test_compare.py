@@ -6,6 +6,7 @@ import json
 import re
 
 import pytest
+from handed import taken
 from rich.console import Console
 
 from align_reports import devices
@@ -15,7 +16,6 @@ from align_reports.intervals import Interval, compare, words
 from align_reports.machine import Refused
 from align_reports.replays import Quiet, Replays
 from align_reports.steps import Step
-from alignctl_program import alignctl
 
 NEAR = (1.0, 1.03, 0.98)
 
@@ -262,17 +262,11 @@ def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):
     assert devices.overlapping(str(tmp_path / "a"), str(tmp_path / "b")) == []
 
 
-def test_every_option_of_verify_is_passed_on_or_has_its_place():
-    """An option that alignctl has, and this program does not know, would be lost, or fail."""
-    told = json.loads(alignctl("help", "--json").stdout)
-    known, = ({row["option"] for row in verb["options"]} for verb in told["verbs"] if verb["verb"] == "verify")
-    assert {"count", "timing", "vs", "hold-ms"} < known
-    assert known == {*command.VALUES, *command.SWITCHES, *command.NOT_HERE, "on", "vs", "repeat", "drive-control",
-                     "html", "force", "json", "json-schema", "dry-run"}
-
-
-def test_options_are_passed_on_as_they_were_given():
-    given = command.arguments(["w512", "--on", "a", "--vs=b", "--coun", "5", "--scan", "--span", "8M", "--rep", "3",
-                               "--in-phases", "--force", "a", "--force", "b"])
-    assert command.passed_on(given) == ("--count", "5", "--span", "8M", "--scan")
-    assert (given.repeat, given.force, given.in_phases) == (3, ["a", "b"], True)
+def test_options_of_each_run_are_passed_on(tmp_path):
+    for name in "ab":
+        (tmp_path / name).write_bytes(bytes(1 << 20))
+    one, two = str(tmp_path / "a"), str(tmp_path / "b")
+    given = taken(command, "verify", "w512", "--on", one, f"--vs={two}", "--coun", "5", "--fdatasync", "--physical", "4K",
+                  "--rep", "3", "--force", one, "--force", two)
+    assert given.passed_on == ["--count", "5", "--physical", "4096", "--fdatasync"]
+    assert (given.repeat, given.force, given.in_phases) == (3, [one, two], True)

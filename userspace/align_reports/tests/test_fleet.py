@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import pytest
 from fleet_samples import check, large, plan, random_fleet, save, stats
+from handed import taken
 
 from align_reports.document import rows_of
 from align_reports.fleet import command, page
@@ -25,7 +26,8 @@ def fleet(tmp_path, capsys):
     """Run the program on files below a folder; return (status, document or text, what it said)."""
     def run(files, *options, operands=None):
         save(tmp_path, files)
-        status = command.main([*map(str, [tmp_path] if operands is None else [tmp_path / each for each in operands]), *options])
+        paths = [tmp_path] if operands is None else [tmp_path / each for each in operands]
+        status = command.main(taken(command, "fleet", *paths, *options))
         printed = capsys.readouterr()
         return status, json.loads(printed.out) if "--json" in options and printed.out else printed.out, printed.err
     return run
@@ -38,7 +40,7 @@ def names(document):
 def test_the_document_has_a_line_for_each_host_and_nothing_else_than_its_members(tmp_path, capsys):
     save(tmp_path, random_fleet(3, hosts=9))
     ranked = gather(map(str, sorted(tmp_path.rglob("*.json"))), {})
-    command.main([str(tmp_path), "--json"])
+    command.main(taken(command, "fleet", tmp_path, "--json"))
     text = capsys.readouterr().out
     assert json.loads(text) == json.loads(json.dumps(command.document(ranked)))
     lines = text.splitlines()

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 from fleet_samples import check, plan, random_fleet, save, stats
+from handed import taken
 
 from align_reports.fleet import command
 
@@ -18,7 +19,7 @@ def fleet(tmp_path, capsys):
     """What the program prints of files, as JSON or as text."""
     def run(files, *options):
         save(tmp_path, files)
-        command.main([str(tmp_path), *options])
+        command.main(taken(command, "fleet", tmp_path, *options))
         printed = capsys.readouterr().out
         return json.loads(printed) if "--json" in options else printed
     return run

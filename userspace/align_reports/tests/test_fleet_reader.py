@@ -10,6 +10,7 @@ import time
 
 import pytest
 from fleet_samples import check, plan, random_fleet, save, stats
+from handed import taken
 from test_fleet import BROKEN, spoiled
 
 from align_reports import interrupt
@@ -39,7 +40,7 @@ def reader():
         os.close(requests)
         os.close(its)
         started.append(process)
-        return f"{mine},{answers},{process}"
+        return [mine, answers, process]
     yield start
     left = []
     for each in started:
@@ -70,7 +71,7 @@ def test_a_reader_is_asked_for_all_members_and_files_and_its_lines_are_the_docum
             b"a.check.json", b"b.check.json", b"c\xff.check.json", b"d.check.json"]
         for name in names if good else ():
             os.write(answers, b"\n" if name.startswith(b"d") else LINE)
-    status = command.main(["--reader", reader(act), str(folder), "--json"])
+    status = command.main(taken(command, "fleet", folder, "--json", reader=reader(act)))
     printed = capsys.readouterr()
     assert [host["host"] for host in json.loads(printed.out)["hosts"]] == ["a", "b", "c\\xff"]
     assert (status, printed.err) == (IO, f"alignctl fleet: {folder}/d.check.json: is empty: make it again\n")
@@ -78,7 +79,8 @@ def test_a_reader_is_asked_for_all_members_and_files_and_its_lines_are_the_docum
 
 def test_a_reason_is_that_of_the_whole_document(reader, tmp_path, capsys):
     folder = save(tmp_path, {"a.check.json": '{"format": 4, "audited": []}'})
-    command.main(["--reader", reader(lambda requests, answers: all_of(requests) and os.write(answers, b"[]\n")), str(folder)])
+    command.main(taken(command, "fleet", folder, reader=reader(
+        lambda requests, answers: all_of(requests) and os.write(answers, b"[]\n"))))
     assert "a.check.json: has format 4 of check" in capsys.readouterr().err
 
 
@@ -142,7 +144,7 @@ def test_a_reader_that_ends_early_is_an_error_and_no_list_without_its_hosts(read
             all_of(requests)
         os.write(answers, BEFORE[before])
         finish()
-    assert command.main(["--reader", reader(act), str(folder)]) == IO
+    assert command.main(taken(command, "fleet", folder, reader=reader(act))) == IO
     out, err = capsys.readouterr()
     assert out == "" and err == (f"alignctl fleet: the process that reads the documents {how}: see that there is memory, "
                                  "and run it again\n")
@@ -170,14 +172,14 @@ def test_a_signal_ends_it_and_its_reader(caught, reader, tmp_path, capsys, numbe
         os.kill(mine, number)
         if not also_it:
             time.sleep(30)
-    status = command.main(["--reader", reader(act), str(folder)])
+    status = command.main(taken(command, "fleet", folder, reader=reader(act)))
     assert (status, *capsys.readouterr()) == (128 + number, "", f"alignctl fleet: {said}\n")
 
 
 def test_each_broken_file_is_named_where_the_reader_has_nothing_of_it(reader, tmp_path, capsys):
     folder = save(tmp_path, {f"{name}.json": content for name, (content, _) in BROKEN.items()})
-    assert command.main([str(folder)]) == IO
+    assert command.main(taken(command, "fleet", folder)) == IO
     alone = capsys.readouterr()
-    assert command.main(["--reader", reader(lambda requests, answers: os.write(answers, b"\n" * len(all_of(requests)[1]))),
-                         str(folder)]) == IO
+    assert command.main(taken(command, "fleet", folder, reader=reader(
+        lambda requests, answers: os.write(answers, b"\n" * len(all_of(requests)[1]))))) == IO
     assert capsys.readouterr() == alone and alone.err.count("\n") == len(BROKEN)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fleet_samples import check, save
+from handed import handed, left, taken
 from verify_samples import made_up_verification
 
 import align_reports
@@ -50,11 +51,13 @@ def start(tmp_path):
     started = []
 
     def run(*arguments, **environment):
+        given = left(handed("verify", "w512", "--on", "/dev/test", "--json", "--repeat", "1", *arguments))
         started.append(subprocess.Popen(
-            [sys.executable, PACKAGE, "verify", "w512", "--on", "/dev/test", "--json", "--repeat", "1", *arguments],
+            [sys.executable, PACKAGE, "verify", str(given)], pass_fds=[given],
             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
             env={**os.environ, "ALIGNCTL": str(program), "DIARY": str(tmp_path / "diary"),
                  "REPLAY": str(tmp_path / "replay"), "TMPDIR": str(tmp_path / "tmp"), **environment}))
+        os.close(given)
         return started[0]
     yield run
     for each in started:
@@ -144,7 +147,7 @@ def test_one_that_comes_where_it_may_end_nothing_waits(caught, number):
 def test_it_ends_fleet_while_documents_are_read(caught, monkeypatch, tmp_path, capsys, number):
     folder = save(tmp_path, {f"{name}.check.json": check() for name in "abc"})
     monkeypatch.setattr(documents, "_check", lambda _document: os.kill(os.getpid(), number))
-    assert fleet.main([str(folder)]) == 128 + number
+    assert fleet.main(taken(fleet, "fleet", folder)) == 128 + number
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.startswith("alignctl fleet: interrupted")
 

@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from handed import left
 from html_checks import Outline, check_layout, stands_alone
 from live_samples import MODES, MadeUpDevice, made_up, made_up_samples
 from rich.console import Console
@@ -23,6 +24,7 @@ from rich.console import Console
 import align_reports
 from align_reports import charts, report_file
 from align_reports.command import attempt
+from align_reports.given import of
 from align_reports.interrupt import Interrupted
 from align_reports.intervals import Interval, compare
 from align_reports.live import command as live, figures, page, table
@@ -36,8 +38,15 @@ PACKAGE = Path(align_reports.__file__).parent
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
 
-def given(*options, keeper="-1,dm-3,report,500,align-x"):
-    return live.arguments([f"--keeper={keeper}", "align-x", "--live", *options])
+def members(socket=-1, hold_ms=500, seconds=None, **options):
+    """The arguments as alignctl hands them over: see verbs/verify_live.c."""
+    keeper = {"socket": socket, "dm": "dm-3", "mode": "report", "hold_ms": hold_ms, "name": "align-x"}
+    usual = {"modes": ["report", "pad"], "period": [10, 30], **({"seconds": seconds} if seconds else {"repeat": 10})}
+    return {"operands": ["align-x"], "live": True, "keeper": keeper, **usual, **options}
+
+
+def given(**options):
+    return of(live.Given, members(**options))
 
 
 # The order of the periods
@@ -65,7 +74,7 @@ def test_whole_blocks_are_made_as_many_as_asked_or_as_fit_into_the_time():
 
 def test_the_time_after_a_change_is_left_out_of_each_period():
     device = MadeUpDevice()
-    living = live.Living(given("--repeat", "3", "--seed", "3", "--warmup", "2.5"))
+    living = live.Living(given(repeat=3, seed=3, warmup=2.5))
     living.run(device, device.clock)
     assert device.diary[:2] == [("change", "report"), ("change", "pad")], "both are tried before anything is measured"
     steps = [step[0] for step in device.diary[2:-1]]
@@ -77,27 +86,22 @@ def test_the_time_after_a_change_is_left_out_of_each_period():
 
 
 @pytest.mark.parametrize("options, hold_ms, seconds", [
-    ((), 500, 1.0), ((), 60000, 1.0), (("--modes", "pad,coalesce"), 500, 1.0), (("--modes", "coalesce,pad"), 60000, 60.0),
-    (("--modes", "coalesce,pad", "--warmup", "0.5"), 60000, 0.5)])
+    ({}, 500, 1.0), ({}, 60000, 1.0), ({"modes": ["pad", "coalesce"]}, 500, 1.0), ({"modes": ["coalesce", "pad"]}, 60000, 60.0),
+    ({"modes": ["coalesce", "pad"], "warmup": 0.5}, 60000, 0.5)])
 def test_at_least_a_hold_time_is_left_out_where_blocks_are_held(options, hold_ms, seconds):
-    assert live.settle_time(given(*options, keeper=f"-1,dm-3,report,{hold_ms},align-x")) == seconds
-
-
-def test_a_name_may_have_commas():
-    place = given(keeper="7,dm-12,pad,500,a,b").keeper
-    assert place == live.Place(7, "dm-12", "pad", 500, "a,b")
+    assert live.settle_time(given(**options, hold_ms=hold_ms)) == seconds
 
 
 def test_the_seed_is_told_so_that_the_order_can_be_had_again():
     one, two = live.Living(given()), live.Living(given())
     assert one.seed != two.seed and f"seed {one.seed}" in one.plan()
-    assert live.Living(given("--seed", str(one.seed))).periods == one.periods
-    assert len(one.periods) == 2 * live.REPEAT
+    assert live.Living(given(seed=one.seed)).periods == one.periods
+    assert len(one.periods) == 2 * 10
 
 
 def test_too_few_periods_for_a_verdict_are_told_beforehand():
-    assert "allow no verdict" in live.Living(given("--repeat", "2")).plan()
-    assert "verdict" not in live.Living(given("--repeat", "3")).plan()
+    assert "allow no verdict" in live.Living(given(repeat=2)).plan()
+    assert "verdict" not in live.Living(given(repeat=3)).plan()
 
 
 # What they say
@@ -219,8 +223,8 @@ def test_the_table_has_a_row_for_each_quantity_and_each_mode_beside_the_first():
         assert words in text.replace("writes/s", "writes /s").replace("touches/s", "touches /s"), words
 
 
-def document(capsys, samples, *options, stopped=None):
-    living = live.Living(given("--seed", "3", "--json", *options))
+def document(capsys, samples, stopped=None):
+    living = live.Living(given(seed=3, json=True))
     living.samples = samples
     status = living.report(stopped)
     return json.loads(capsys.readouterr().out), status
@@ -281,7 +285,7 @@ def run(fails=None, **options):
     device = MadeUpDevice(before="coalesce", fails=fails)
     for name, value in options.items():
         setattr(device, name, value)
-    living = live.Living(given("--repeat", "3", "--seed", "3"))
+    living = live.Living(given(repeat=3, seed=3))
     stopped, status = attempt("verify", lambda: living.run(device, device.clock))
     return device, living, stopped, max(status, living.failed)
 
@@ -298,7 +302,7 @@ def test_the_mode_is_put_back_wherever_it_ends(step, how, status):
 def test_it_is_put_back_after_a_fault_of_the_program():
     device = MadeUpDevice(before="coalesce", fails={5: ZeroDivisionError()})
     with pytest.raises(ZeroDivisionError):
-        live.Living(given("--repeat", "3")).run(device, device.clock)
+        live.Living(given(repeat=3)).run(device, device.clock)
     assert device.mode == "coalesce" and device.diary[-1] == ("end",)
 
 
@@ -425,7 +429,7 @@ cat "$DOCUMENT"
 class Program:
     """The program and its keeper, which is this test."""
 
-    def __init__(self, folder, *options, **how):
+    def __init__(self, folder, how, **options):
         program = folder / "alignctl"
         program.write_text(ALIGNCTL)
         program.chmod(0o755)
@@ -433,14 +437,14 @@ class Program:
         (folder / "document").write_text(json.dumps({"devices": [made_up("pad")]}))
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(patience(30))
+        given = left(members(socket=theirs.fileno(), warmup=0.01, modes=["pad"], seed=3, **options))
         self.running = subprocess.Popen(
-            [sys.executable, PACKAGE, "live", f"--keeper={theirs.fileno()},dm-3,report,500,align-x", "align-x", "--live",
-             "--warmup", "0.01", "--modes", "pad", "--seed", "3", *options],
-            pass_fds=[theirs.fileno()], text=True, start_new_session=True,
+            [sys.executable, PACKAGE, "live", str(given)], pass_fds=[given, theirs.fileno()], text=True, start_new_session=True,
             env={**os.environ, "ALIGNCTL": str(program), "DIARY": str(folder / "diary"),
                  "DOCUMENT": str(folder / "document")},
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how})
+            stderr=subprocess.PIPE, **how)
         theirs.close()
+        os.close(given)
         self.diary, self.measuring = folder / "diary", folder / "diary.pid"
 
     def close(self):
@@ -481,8 +485,8 @@ class Program:
 def program(tmp_path):
     started = []
 
-    def start(*options, **how):
-        started.append(Program(tmp_path, *options, **how))
+    def start(stdout=subprocess.PIPE, **options):
+        started.append(Program(tmp_path, {"stdout": stdout}, **options))
         return started[-1]
     yield start
     for each in started:
@@ -492,7 +496,7 @@ def program(tmp_path):
 @pytest.mark.usefixtures("hangup")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_it_with_the_mode_put_back_and_what_was_measured_printed(program, number):
-    running = program("--json")
+    running = program(json=True)
     running.serve(4)
     running.wait_for_the_measurement()
     os.kill(running.running.pid, number)
@@ -513,7 +517,7 @@ def test_its_keeper_sees_at_once_that_it_was_killed(program):
 
 def test_a_full_disk_under_its_output_comes_after_the_mode_was_put_back(program):
     with open("/dev/full", "w") as full:
-        running = program("--repeat", "2", stdout=full)
+        running = program(repeat=2, stdout=full)
         running.serve(3)
         status, _, err = running.ended()
     assert status == IO and "standard output: No space left" in err
@@ -524,20 +528,20 @@ def test_a_page_that_cannot_be_written_comes_after_that_too(tmp_path, monkeypatc
         raise OSError(errno.ENOSPC, "No space left on device")
     monkeypatch.setattr(report_file, "write", full)
     device = MadeUpDevice()
-    living = live.Living(given("--repeat", "3", "--html", str(tmp_path / "page.html")))
+    living = live.Living(given(repeat=3, html=str(tmp_path / "page.html")))
     living.run(device, device.clock)
     assert living.report(None) == IO and device.diary[-1] == ("end",)
     assert "no page was written" in capsys.readouterr().err
 
 
 def test_to_say_what_would_be_done_needs_no_keeper(capsys):
-    assert live.main(["--keeper=-1,dm-3,report,500,align-x", "align-x", "--live", "--dry-run", "--seed", "9"]) == FINE
+    assert live.main(given(dry_run=True, seed=9)) == FINE
     said = capsys.readouterr().out
     assert "20 periods of 10 to 30 s, 10 each in report, pad" in said and "seed 9" in said and "nothing was done" in said
 
 
 def test_a_time_too_short_for_one_block_is_refused(capsys):
-    assert live.main(["--keeper=-1,dm-3,report,500,align-x", "x", "--live", "--dry-run", "--seconds", "20"]) == USAGE
+    assert live.main(given(dry_run=True, seconds=20)) == USAGE
     assert "--seconds 20: too short" in capsys.readouterr().err
 
 

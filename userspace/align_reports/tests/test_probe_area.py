@@ -8,6 +8,7 @@ import subprocess
 from collections import namedtuple
 
 import pytest
+from handed import taken
 
 from align_reports import interrupt
 from align_reports.machine import Refused
@@ -160,7 +161,7 @@ def test_the_file_does_not_go_where_the_requests_go(area, monkeypatch):
 
 def test_what_a_workload_may_have_leaves_two_of_the_largest_blocks_on_either_side():
     for start in (0, 4096, BLOCK, BLOCK + 4096, 1001 * 4096):
-        area = area_of("/dev/x", f"{start}+1M", None)
+        area = area_of("/dev/x", start, MIB, None)
         at, span = area.inside
         assert at % BLOCK == 0 and at >= start + AROUND and at + span == start + MIB - AROUND
 
@@ -173,6 +174,6 @@ def test_a_method_whose_run_fails_leaves_what_was_there(area, data, monkeypatch,
     monkeypatch.setenv("ALIGNCTL", "none")
     monkeypatch.setattr(Replays, "permit", lambda *_arguments, **_more: None)
     monkeypatch.setattr(Replays, "make", fail)
-    assert command.main(["cncwrite", area.device, "--write", f"{START}+9M", "--save", str(area.file)]) == 3
+    assert command.main(taken(command, "probe", "cncwrite", area.device, "--write", f"{START}+9M", "--save", area.file)) == 3
     assert "a run failed" in capsys.readouterr().err
     assert content(area) == data and not area.file.exists()

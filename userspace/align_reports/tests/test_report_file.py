@@ -6,6 +6,7 @@ import socket
 import stat
 
 import pytest
+from handed import taken
 
 from align_reports import report_file
 from align_reports.compare import command as compare
@@ -100,11 +101,14 @@ def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(path):
     assert path.read_text() == PAGE and os.listdir(path.parent) == [path.name]
 
 
-@pytest.mark.parametrize("arguments", [["w512", "--on", "{disk}"], ["w512", "--on", "d", "--vs", "{disk}"],
-                                       ["{disk}", "--on", "d", "--vs", "e"], ["cncread", "{disk}"]])
+@pytest.mark.parametrize("arguments", [["w512", "--on", "{disk}"], ["w512", "--on", "{other}", "--vs", "{disk}"],
+                                       ["{disk}", "--on", "{other}", "--vs", "{third}"], ["cncread", "{disk}"]])
 def test_each_verb_refuses_what_it_reads_or_writes(arguments, path, capsys):
-    path.write_text(PAGE)
-    main = (compare if "--vs" in arguments else probe if "cncread" in arguments else verify).main
-    assert main([*(word.format(disk=path) for word in arguments), "--html", str(path)]) == 2
+    paths = {name: path.with_name(name) for name in ("other", "third")}
+    for each in (path, *paths.values()):
+        each.write_text(PAGE)
+    words = [word.format(disk=path, **paths) for word in arguments]
+    command = compare if "--vs" in arguments else probe if "cncread" in arguments else verify
+    assert command.main(taken(command, "probe" if command is probe else "verify", *words, "--html", path)) == 2
     assert f"--html {path}: is {path}, which the runs need" in capsys.readouterr().err
     assert path.read_text() == PAGE

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from handed import taken
 from rich.console import Console
 from verify_samples import made_up_verification
 
@@ -291,27 +292,22 @@ def test_options_of_replay_go_to_each_phase(tmp_path, monkeypatch):
     made = []
     monkeypatch.setenv("ALIGNCTL", "alignctl")
     monkeypatch.setattr(verify, "all_runs", lambda experiment, wanted: made.append(experiment) or [])
-    given = verify.arguments(["w512", "--on", "/dev/test", "--direct", "--threads", "4", "--offset", "512", "--buffered",
-                              "--span", "8M"])
+    given = taken(verify, "verify", "rand4k", "--on", "/dev/test", "--direct", "--threads", "4", "--offset", "512", "--buffered",
+                  "--span", "8M")
     verify.measure(given, tmp_path, Results(), Console(quiet=True))
     experiment, diary = made[0], Diary()
     replace(experiment, machine=diary).make(steps(["w512"], ["pad"], 1)[0])
     phases = [line for line in diary.lines if line.startswith("replay")]
     assert len(phases) == 4
     for line in phases:
-        assert "--offset 512 --span 8M --threads 4 --buffered" in line and "--direct" not in line
+        assert "--offset 512 --span 8388608 --threads 4 --buffered" in line and "--direct" not in line
     assert not any("--threads" in line or "--buffered" in line for line in diary.lines if line.startswith("attach"))
     facts = verify.machine(given)
     assert (facts["threads"], facts["access"]) == (4, "through the page cache")
 
 
-@pytest.mark.parametrize("text, value", [("3", 3), ("2K", 2048), ("1m", 1 << 20), ("2T", 2 << 40), ("1PiB", 1 << 50)])
-def test_numbers_are_read_as_alignctl_reads_them(text, value):
-    assert verify.arguments(["w512", "--on", "d", "--repeat", text]).repeat == value
-
-
 def test_a_page_that_cannot_be_written_is_refused_before_anything_happens(tmp_path, capsys):
-    assert verify.main(["w512", "--on", "/dev/null", "--html", str(tmp_path / "no" / "page.html")]) == 2
+    assert verify.main(taken(verify, "verify", "w512", "--on", "/dev/null", "--html", tmp_path / "no" / "page.html")) == 2
     assert "No such file" in capsys.readouterr().err
 
 
@@ -320,7 +316,7 @@ def ended(made_up, monkeypatch, how, *arguments):
         results.runs += made_up.runs
         raise how
     monkeypatch.setattr(verify, "measure", half)
-    return verify.main(["w512", "--on", "/dev/test", *arguments])
+    return verify.main(taken(verify, "verify", "w512", "--on", "/dev/test", *arguments))
 
 
 def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch, capsys, tmp_path):
@@ -336,7 +332,7 @@ def test_what_was_measured_before_it_was_stopped_is_printed(made_up, monkeypatch
 
 def test_json_has_every_verdict_and_no_words_beside_it(made_up, monkeypatch, capsys):
     monkeypatch.setattr(verify, "measure", lambda given, folder, results, console: results.runs.extend(made_up.runs))
-    assert verify.main(["w512", "--on", "/dev/test", "--json", "--repeat", "4", "--threads", "2"]) == 0
+    assert verify.main(taken(verify, "verify", "w512", "--on", "/dev/test", "--json", "--repeat", "4", "--threads", "2")) == 0
     document = json.loads(capsys.readouterr().out)
     assert next(iter(document)) == "format" and document["format"] == verify.FORMAT
     assert (document["machine"]["repetitions"], document["machine"]["threads"]) == (4, 2)
@@ -345,7 +341,7 @@ def test_json_has_every_verdict_and_no_words_beside_it(made_up, monkeypatch, cap
     spoiled = copy.deepcopy(made_up)
     spoiled.runs[-1].below.update(status="mismatch", mismatches=1)
     monkeypatch.setattr(verify, "measure", lambda given, folder, results, console: results.runs.extend(spoiled.runs))
-    assert verify.main(["w512", "--on", "/dev/test", "--json"]) == 1
+    assert verify.main(taken(verify, "verify", "w512", "--on", "/dev/test", "--json")) == 1
     assert json.loads(capsys.readouterr().out)["findings"]
 
 

@@ -7,22 +7,23 @@ Exit status: 0 all agrees, 1 findings, 2 usage, 3 I/O error, 4 busy or unsafe.
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
 import shutil
 import tempfile
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from align_reports import interrupt
-from align_reports.command import attempt, number, put, refused
+from align_reports.command import attempt, put, refused
 from align_reports.document import text_of
 from align_reports.drive import Control
 from align_reports.exit_status import FINDINGS, FINE, USAGE
+from align_reports.given import member
 from align_reports.machine import Here
 from align_reports.progress import Progress, wide
-from align_reports.results import MODES, Results
+from align_reports.results import Results
 from align_reports.steps import steps
 from align_reports.table import duration
 from align_reports.verify.experiment import Experiment, all_runs
@@ -38,37 +39,48 @@ ACCESS = {
 }
 
 
-def arguments(argv: list[str]) -> argparse.Namespace:
-    """Parse arguments that alignctl has checked and documents: see verbs/verify.c."""
-    parser = argparse.ArgumentParser(prog="alignctl verify", add_help=False, allow_abbrev=True)
-    parser.add_argument("workloads", nargs="+")
-    for name in ("on", "count", "span", "threads", "physical", "offset", "hold-ms", "max-blocks",
-                 "write-cache", "drive-control", "force"):
-        parser.add_argument(f"--{name}")
-    # The last of the two counts, as for alignctl.
-    for name in ("buffered", "direct"):
-        parser.add_argument(f"--{name}", dest="access", action="store_const", const=f"--{name}")
-    parser.add_argument("--repeat", type=number, default=3)
-    parser.add_argument("--modes", type=lambda text: text.split(","), default=list(MODES))
-    parser.add_argument("--html", type=Path)
-    parser.add_argument("--json", action="store_true")
-    return parser.parse_intermixed_args(argv)
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The arguments, see verbs/verify.c. Of buffered and direct at most one is so."""
+
+    operands: list[str]
+    on: str
+    repeat: int
+    modes: list[str]
+    count: int | None = None
+    span: int | None = None
+    threads: int | None = None
+    physical: int | None = None
+    offset: int | None = None
+    buffered: bool = False
+    direct: bool = False
+    hold_ms: int | None = None
+    max_blocks: int | None = None
+    write_cache: str | None = None
+    drive_control: str | None = None
+    force: list[str] | None = None
+    html: Path | None = member(Path, default=None)
+    json: bool = False
+
+    @property
+    def access(self) -> str | None:
+        return "--direct" if self.direct else "--buffered" if self.buffered else None
 
 
-def options_of(given: argparse.Namespace, *names: str) -> tuple[str, ...]:
+def options_of(given: Given, *names: str) -> tuple[str, ...]:
     """Return the named options that were given, as arguments for alignctl."""
     values = {f"--{name}": getattr(given, name.replace("-", "_")) for name in names}
-    return tuple(word for name, value in values.items() if value is not None for word in (name, value))
+    return tuple(word for name, value in values.items() if value is not None for word in (name, str(value)))
 
 
-def machine(given: argparse.Namespace) -> dict[str, str | int]:
+def machine(given: Given) -> dict[str, str | int]:
     """Describe the measurement, as the page shows it."""
     return {
         "device": given.on,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "kernel": f"{platform.release()} on {platform.node()}",
         "repetitions": given.repeat,
-        "threads": number(given.threads) if given.threads else 1,
+        "threads": given.threads or 1,
         "access": ACCESS[given.access],
         "order": "the modes of one workload directly after one another; each repetition begins "
                  "with another mode; before each run its range is written and flushed",
@@ -77,7 +89,7 @@ def machine(given: argparse.Namespace) -> dict[str, str | int]:
     }
 
 
-def measure(given: argparse.Namespace, folder: Path, results: Results, progress: Progress) -> None:
+def measure(given: Given, folder: Path, results: Results, progress: Progress) -> None:
     """Make all runs and append each to `results`, which keeps the runs made before an exception."""
     geometry = options_of(given, "physical", "offset")
     experiment = Experiment(
@@ -85,14 +97,14 @@ def measure(given: argparse.Namespace, folder: Path, results: Results, progress:
         (*geometry, *options_of(given, "hold-ms", "max-blocks", "write-cache")),
         (*geometry, *options_of(given, "span", "threads"), *((given.access,) if given.access else ())),
         given.force is not None, Control(given.drive_control) if given.drive_control else None)
-    wanted = steps(given.workloads, given.modes, given.repeat)
+    wanted = steps(given.operands, given.modes, given.repeat)
     for made, (step, run) in enumerate(all_runs(experiment, wanted), 1):
         results.runs.append(run)
         progress.say(f"[{made}/{len(wanted)}] {step.title}, repetition {step.repetition}: "
                      f"{run.requests} writes in {duration(run.seconds * 1e6)}")
 
 
-def report(given: argparse.Namespace, results: Results, found: list[Verdict], wrong: list[str],
+def report(given: Given, results: Results, found: list[Verdict], wrong: list[str],
            stopped: str | None) -> None:
     if given.json:
         print(text_of({"format": FORMAT, "machine": results.machine, "stopped": stopped,
@@ -106,8 +118,7 @@ def report(given: argparse.Namespace, results: Results, found: list[Verdict], wr
         console.print(f"FINDING: {finding}", markup=False, highlight=False)
 
 
-def main(argv: list[str]) -> int:
-    given = arguments(argv)
+def main(given: Given) -> int:
     # Progress goes to standard error: standard output has the table or the JSON alone.
     progress = Progress()
     results = Results(machine(given))

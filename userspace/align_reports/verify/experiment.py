@@ -46,7 +46,7 @@ class Experiment:
     alignctl: str
     device: str
     folder: PurePath
-    count: str | None = None
+    count: int | None = None
     attach: tuple[str, ...] = ()
     replay: tuple[str, ...] = ()
     force: bool = False
@@ -88,7 +88,7 @@ class Experiment:
         return self.machine.json(
             self.alignctl, "replay", step.workload, "--on", path, "--phase", phase, "--state",
             str(state), "--json", *self.replay,
-            *(("--count", self.count) if self.count and phase == "prepare" else ()),
+            *(("--count", str(self.count)) if self.count and phase == "prepare" else ()),
             *(("--force", path) if self.force else ()), timeout=self.timeout, ok=ok)
 
     def _run(self, step: Step, path: str, name: str | None) -> Run:

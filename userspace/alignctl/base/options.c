@@ -147,8 +147,7 @@ static int check_values(const struct option_row *row, const char *argument)
 	return 0;
 }
 
-/* Check by its row whether an option takes what parse_number() reads. */
-static bool takes_number(const struct option_row *row)
+bool options_take_number(const struct option_row *row)
 {
 	static const char *const names[] = { "N", "N|auto", "KIB", "SECTORS" };
 	size_t i;
@@ -165,7 +164,7 @@ static int check_unit(const struct option_row *row, const char *argument)
 	unsigned int power;
 	const char *unit;
 
-	if (!takes_number(row))
+	if (!options_take_number(row))
 		return 0;
 	unit = argument + strspn(argument, "0123456789");
 	if (unit == argument || !isalpha((unsigned char)*unit) ||

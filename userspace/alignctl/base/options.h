@@ -26,6 +26,7 @@
  * @only_with: names of the options that go with this one, as all others do
  *	not; NULL: @excludes says which do not
  * @needs: name of an option without which this one means nothing; NULL: none
+ * @repeats: each of its arguments counts; else the last one
  * @because: why, for the message about @excludes, @only_with or @needs, such as
  *	"which has all histograms"; NULL: it is plain
  */
@@ -38,6 +39,7 @@ struct option_row {
 	const char *excludes;
 	const char *only_with;
 	const char *needs;
+	bool repeats;
 	const char *because;
 };
 
@@ -113,6 +115,9 @@ int options_refuse(const char *name, const char *argument, const char *reason);
  */
 int options_choose(const char *name, const char *argument,
 		   const char *const *names, size_t nr, size_t *chosen);
+
+/* Check by its row whether an option takes what parse_position() reads. */
+bool options_take_number(const struct option_row *row);
 
 /* Return the index of an argument among the values of its row, where it is. */
 size_t options_index(const struct option_row *row, const char *argument);

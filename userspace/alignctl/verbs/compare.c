@@ -5,13 +5,13 @@
  */
 #include <inttypes.h>
 
-#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "sysfs/device.h"
 #include "sysfs/guard.h"
 #include "verbs/compare.h"
 #include "verbs/reports.h"
+#include "verbs/run_options.h"
 
 /* Return the workload's plan on a device, spread over @span; 0: all of it. */
 static struct plan plan_on(const struct compare *compare,
@@ -85,13 +85,9 @@ static int check_force(const struct compare *compare, const struct device *on,
 }
 
 static int become_verify(const struct compare *compare, const struct device *on,
-			 const struct device *vs, int argc, char **argv)
+			 const struct device *vs, struct given *given)
 {
-	static char phased[] = "--in-phases";
-	CLEANUP_FREE char *span_option = NULL;
-	char *more[3] = { NULL };
 	uint64_t span = 0;
-	size_t nr = 0;
 
 	if (guard_same_device(on, vs->path)) {
 		message_error("--vs %s: is the same device as --on %s; name another one",
@@ -101,15 +97,15 @@ static int become_verify(const struct compare *compare, const struct device *on,
 	if (check_force(compare, on, vs) ||
 	    common_span(compare, on, vs, &span))
 		return ALIGNCTL_USAGE;
-	span_option = message_format("--span=%" PRIu64, span);
-	if (compare->phased)
-		more[nr++] = phased;
 	if (span)
-		more[nr++] = span_option;
-	return reports_become("compare", argc, argv, more);
+		json_add_number(given->members, "span", span);
+	json_add_bool(given->members, "in_phases", compare->phased);
+	/* each run has the same options */
+	given_pass_on(given, RUN_NR_ROWS);
+	return reports_become("compare", given->verb->name, given->members);
 }
 
-int compare_devices(const struct compare *compare, int argc, char **argv)
+int compare_devices(const struct compare *compare, struct given *given)
 {
 	struct device on, vs;
 	int result = device_open(&on, compare->on);
@@ -118,7 +114,7 @@ int compare_devices(const struct compare *compare, int argc, char **argv)
 		return result;
 	result = device_open(&vs, compare->vs);
 	if (!result) {
-		result = become_verify(compare, &on, &vs, argc, argv);
+		result = become_verify(compare, &on, &vs, given);
 		device_close(&vs);
 	}
 	device_close(&on);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "verbs/given.h"
 #include "verbs/plan_options.h"
 #include "workload/workload.h"
 
@@ -28,9 +29,9 @@ struct compare {
 
 /*
  * Check that the devices exist and differ, and become the program that makes
- * the runs, each guarded like any replay, with the arguments @argv of the verb
- * argv[0]. Return only on failure: enum alignctl_exit; reported.
+ * the runs, each guarded like any replay, with what was given. Return only on
+ * failure: enum alignctl_exit; reported.
  */
-int compare_devices(const struct compare *compare, int argc, char **argv);
+int compare_devices(const struct compare *compare, struct given *given);
 
 #endif

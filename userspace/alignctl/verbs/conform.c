@@ -260,13 +260,12 @@ static int find_area(const struct conform_options *options,
 static int put_page(const struct conform_options *options,
 		    const struct device *device, struct json_object *document)
 {
-	char *argv[] = { "conform", (char *)device->path,
-			 (char *)options->html, "write" };
+	struct json_object *members = json_new();
 
-	return document ?
-	       reports_run("conform", 4, argv,
-			   json_object_to_json_string(document)) :
-	       reports_run("conform", 3, argv, NULL);
+	json_add_bytes(members, "device", device->path);
+	json_add_bytes(members, "html", options->html);
+	return reports_run("conform", "conform", members, document ?
+			   json_object_to_json_string(document) : NULL);
 }
 
 static int examine_device(const struct conform_options *options,

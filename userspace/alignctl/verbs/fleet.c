@@ -8,22 +8,26 @@
 #include <limits.h>
 #include <stdio.h>
 
-#include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "fleet/reader.h"
+#include "verbs/given.h"
 #include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/verbs.h"
 
 enum row { ROW_HOST, ROW_BY, ROW_HTML, ROW_JSON };
 
+/* Default of --by, and with --host. */
+#define BY		"host"
+#define BY_OF_HOST	"device"
+
 static const char *const views[] = { "host", "device", "model", "finding" };
 
 static const struct option_row rows[] = {
 	[ROW_HOST] = OPTION("host", "NAME", "only this host, by its devices"),
 	[ROW_BY] = OPTION("by", "WHAT",
-			  "rows: host (default), device, model or finding",
+			  "rows: " BY " (default), device, model or finding",
 			  OPTION_VALUES(views), .excludes = "json",
 			  .because = "as JSON has all rows"),
 	[ROW_HTML] = OPTION("html", "FILE", "write the list as a page, too"),
@@ -34,29 +38,43 @@ static const struct option_row rows[] = {
 
 static int take_option(size_t row, const char *argument, void *context)
 {
-	(void)context;
+	bool *of_host = context;
+
 	if (row == ROW_HOST && !*argument)
 		return options_refuse("host", argument,
 				      "must be the name of a host");
+	*of_host |= row == ROW_HOST;
 	return 0;
+}
+
+/* Start a reader and add what it is asked by; without one, Python reads all. */
+static void add_reader(struct json_object *members)
+{
+	struct json_object *array;
+	struct reader reader;
+
+	if (!reader_start(&reader))
+		return;
+	array = json_new_array();
+	json_append_number(array, (uint64_t)reader.requests);
+	json_append_number(array, (uint64_t)reader.answers);
+	json_append_number(array, (uint64_t)reader.process);
+	json_add(members, "reader", array);
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	CLEANUP_FREE char *started = NULL;
-	char *more[] = { "--reader", NULL, NULL };
-	struct reader reader;
+	CLEANUP_GIVEN struct given given;
+	bool of_host = false;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take_option, NULL, &first);
+	result = given_parse(&given, verb, argc, argv, take_option, &of_host,
+			     &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	/* without one, Python reads all by itself */
-	if (reader_start(&reader))
-		more[1] = started = message_format("%d,%d,%d", reader.requests,
-						   reader.answers,
-						   (int)reader.process);
-	return reports_become("fleet", argc, argv, started ? more : NULL);
+	given_default(&given, ROW_BY, of_host ? BY_OF_HOST : BY);
+	add_reader(given.members);
+	return reports_become("fleet", verb->name, given.members);
 }
 
 static void more_help(void)

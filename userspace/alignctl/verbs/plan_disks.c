@@ -33,15 +33,15 @@ static uint64_t memory_limit(const struct plan_disks *options)
 static int put_page(const struct plan_disks *options,
 		    struct json_object *document)
 {
-	char *argv[] = { "plan", (char *)options->html, "write" };
+	struct json_object *members;
 	int result;
 
 	if (!options->html)
 		return ALIGNCTL_FINE;
-	if (!document)
-		return reports_run("disks", 2, argv, NULL);
-	result = reports_run("disks", 3, argv,
-			     json_text(document, JSON_C_TO_STRING_PLAIN));
+	members = json_new();
+	json_add_bytes(members, "html", options->html);
+	result = reports_run("disks", "plan", members, document ?
+			     json_text(document, JSON_C_TO_STRING_PLAIN) : NULL);
 	json_object_put(document);
 	return result;
 }

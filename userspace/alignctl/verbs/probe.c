@@ -17,12 +17,16 @@
 #include "sysfs/device.h"
 #include "sysfs/guard.h"
 #include "verbs/area.h"
+#include "verbs/given.h"
 #include "verbs/plan_options.h"
 #include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
+
+/* Default of --seed. */
+#define SEED	"1"
 
 struct probe_options {
 	const char *force;
@@ -45,7 +49,7 @@ static const struct option_row rows[] = {
 	[ROW_COUNT] = OPTION("count", "N",
 			     "requests of each run (default: see below)"),
 	[ROW_SPAN] = OPTION("span", "N", "spread over N bytes (default: DEV)"),
-	[ROW_SEED] = OPTION("seed", "N", "N selects the order (default: 1)"),
+	[ROW_SEED] = OPTION("seed", "N", "N selects the order (default: " SEED ")"),
 	[ROW_DEPTH] = OPTION("depth", "N",
 			     "cnc: the deepest to try; else requests in flight"),
 	[ROW_WRITE] = OPTION("write", "START+LENGTH",
@@ -212,14 +216,25 @@ static int check_operands(const struct probe_options *options,
 	return ALIGNCTL_USAGE;
 }
 
+static void add_area(struct json_object *members, const struct area *area)
+{
+	struct json_object *array = json_new_array();
+
+	json_append_number(array, area->start);
+	json_append_number(array, area->bytes);
+	json_add(members, "write", array);
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct probe_options options = { 0 };
+	CLEANUP_GIVEN struct given given;
 	const struct method *method;
 	struct device device;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take_option, &options, &first);
+	result = given_parse(&given, verb, argc, argv, take_option, &options,
+			     &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	method = method_find(argv[first]);
@@ -230,8 +245,11 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = check_operands(&options, method, argc - first);
 	if (result)
 		return result;
+	given_default(&given, ROW_SEED, SEED);
+	if (options.write)
+		add_area(given.members, &options.area);
 	if (options.samples)
-		return reports_become("probe", argc, argv, NULL);
+		return reports_become("probe", verb->name, given.members);
 	result = check_method(&options, method);
 	if (!result)
 		result = device_open(&device, argv[first + 1]);
@@ -241,7 +259,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (!result && !strcmp(method->name, "block-size"))
 		unit_note_sources(&device);
 	if (!result)
-		result = reports_become("probe", argc, argv, NULL);
+		result = reports_become("probe", verb->name, given.members);
 	device_close(&device);
 	return result;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Execute a program of align_reports, with a document in a file in memory. */
+/* Execute a program of align_reports, with its arguments in a file in memory. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,38 +28,6 @@ static void hold_signals_back(void)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-int reports_become(const char *name, int argc, char **argv, char *const *more)
-{
-	CLEANUP_FREE char *self = NULL;
-	CLEANUP_FREE char *package = python_package(argv[0], &self);
-	const char *python = python_interpreter();
-	CLEANUP_FREE char **arguments = NULL;
-	size_t nr_more = 0;
-
-	if (!package)
-		return ALIGNCTL_IO;
-	while (more && more[nr_more])
-		nr_more++;
-	arguments = memory_or_exit(calloc((size_t)argc + nr_more + 3,
-					  sizeof(char *)));
-	arguments[0] = (char *)python;
-	arguments[1] = package;
-	arguments[2] = (char *)name;
-	/* before the verb's arguments, of which "--" may end the options */
-	if (nr_more)
-		memcpy(&arguments[3], more, nr_more * sizeof(char *));
-	memcpy(&arguments[3 + nr_more], &argv[1],
-	       (size_t)(argc - 1) * sizeof(char *));
-	hold_signals_back();
-	output_flush();
-	/* the package makes its runs with this very program */
-	if (!setenv("ALIGNCTL", self, 1))
-		execvp(python, arguments);
-	message_error("%s: %s: %s; apt-get install python3", argv[0], python,
-		      strerror(errno));
-	return ALIGNCTL_IO;
-}
-
 /* Return a file in memory with a text, from its start on; -1: reported. */
 static int file_of(const char *text)
 {
@@ -81,21 +50,51 @@ static int file_of(const char *text)
 	return -1;
 }
 
-int reports_run(const char *name, int argc, char **argv, const char *input)
+int reports_become(const char *name, const char *verb,
+		   struct json_object *members)
+{
+	CLEANUP_FREE char *self = NULL;
+	CLEANUP_FREE char *package = python_package(verb, &self);
+	const char *python = python_interpreter();
+	CLEANUP_CLOSE int file = package ? file_of(json_text(members,
+					JSON_C_TO_STRING_PLAIN)) : -1;
+	CLEANUP_FREE char *given = message_format("%d", file);
+	char *arguments[] = { (char *)python, package, (char *)name, given,
+			      NULL };
+
+	/* the program takes the file over */
+	if (file < 0 || fcntl(file, F_SETFD, 0))
+		return ALIGNCTL_IO;
+	hold_signals_back();
+	output_flush();
+	/* the package makes its runs with this very program */
+	if (!setenv("ALIGNCTL", self, 1))
+		execvp(python, arguments);
+	message_error("%s: %s: %s; apt-get install python3", verb, python,
+		      strerror(errno));
+	return ALIGNCTL_IO;
+}
+
+int reports_run(const char *name, const char *verb, struct json_object *members,
+		const char *input)
 {
 	CLEANUP_CLOSE int file = input ? file_of(input) : -1;
 	int status;
 	pid_t child;
 
-	if (input && file < 0)
+	json_add_bool(members, "written", input);
+	if (input && file < 0) {
+		json_object_put(members);
 		return ALIGNCTL_IO;
+	}
 	output_flush();
 	child = fork();
 	if (!child) {
 		if (!input || dup2(file, STDIN_FILENO) == STDIN_FILENO)
-			_exit(reports_become(name, argc, argv, NULL));
+			_exit(reports_become(name, verb, members));
 		_exit(ALIGNCTL_IO);
 	}
+	json_object_put(members);
 	if (child < 0) {
 		message_error("fork: %s", strerror(errno));
 		return ALIGNCTL_IO;

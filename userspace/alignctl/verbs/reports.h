@@ -6,18 +6,23 @@
 #ifndef ALIGNCTL_REPORTS_H
 #define ALIGNCTL_REPORTS_H
 
-/*
- * Become the program @name of the package, with the arguments @more, which may
- * be NULL and ends with NULL, and the arguments @argv of the verb argv[0].
- * Return only on failure: enum alignctl_exit; reported.
- */
-int reports_become(const char *name, int argc, char **argv, char *const *more);
+#include "base/json.h"
 
 /*
- * Run the program @name with the arguments @argv of the verb argv[0] and the
- * text @input, which may be NULL, as its standard input. Signals wait for its
+ * Become the program @name of the package, for the verb @verb, with its arguments
+ * @members, as of struct given. Return only on failure: enum alignctl_exit;
+ * reported.
+ */
+int reports_become(const char *name, const char *verb,
+		   struct json_object *members);
+
+/*
+ * Run the program @name, which makes a page, with the arguments @members, which are
+ * freed. @input: the document for its standard input; NULL: it only checks that
+ * the page can be written, as its argument "written" says. Signals wait for its
  * end. Return: its exit status, reported.
  */
-int reports_run(const char *name, int argc, char **argv, const char *input);
+int reports_run(const char *name, const char *verb, struct json_object *members,
+		const char *input);
 
 #endif

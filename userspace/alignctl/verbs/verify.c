@@ -15,6 +15,7 @@
 #include "base/nearest.h"
 #include "ledger/mode.h"
 #include "verbs/compare.h"
+#include "verbs/given.h"
 #include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/run_options.h"
@@ -24,6 +25,12 @@
 
 #define MAX_REPEAT	1000U
 #define WEEK_S		604800U
+
+/* Defaults: of --repeat by the form of the verb, and of --period. */
+#define REPEAT_MODES	"3"
+#define REPEAT_TWO	"5"
+#define REPEAT_LIVE	"10"
+#define PERIOD		"10-30"
 
 struct verify_options {
 	const char *on;
@@ -35,6 +42,7 @@ struct verify_options {
 	bool raw;		/* --modes names raw */
 	bool live;
 	uint64_t repeat;
+	uint64_t seconds;	/* of --live; 0: not given */
 	struct verify_live own;
 	struct run_options run;
 };
@@ -44,6 +52,7 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_LIVE, ROW_REPEAT, ROW_SECONDS,
 	   ROW_DRIVE_CONTROL, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const char *const modes[1 + MODE_NR] = { "raw", MODE_NAMES };
+#define ALL_MODES	"raw,report,pad,coalesce"
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
@@ -57,15 +66,15 @@ static const struct option_row rows[] = {
 			    .only_with = "seed warmup repeat seconds period modes dry-run html json",
 			    .because = "which writes nothing and takes the device's own load"),
 	[ROW_REPEAT] = OPTION("repeat", "N",
-			      "runs in each mode (3; --live: 10) or on each device (5)"),
+			      "runs in each mode (" REPEAT_MODES "; --live: " REPEAT_LIVE ") or on each device (" REPEAT_TWO ")"),
 	[ROW_SECONDS] = OPTION("seconds", "N",
 			       "--live: as many periods as fit into N seconds",
 			       .needs = "live", .excludes = "repeat"),
 	[ROW_PERIOD] = OPTION("period", "MIN-MAX",
-			      "--live: length of a period, seconds (default: 10-30)",
+			      "--live: length of a period, seconds (default: " PERIOD ")",
 			      .needs = "live"),
 	[ROW_MODES] = OPTION("modes", "LIST",
-			     "some of raw,report,pad,coalesce (default: all)",
+			     "some of " ALL_MODES " (default: all)",
 			     OPTION_VALUES(modes)),
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
@@ -75,7 +84,8 @@ static const struct option_row rows[] = {
 	[ROW_DRY_RUN] = OPTION("dry-run", NULL,
 			       "--vs, --live: say what would be done; do nothing"),
 	[ROW_FORCE] = OPTION("force", "DEV",
-			     "write to DEV although it is in use or holds data"),
+			     "write to DEV although it is in use or holds data",
+			     .repeats = true),
 	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
 	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
@@ -155,11 +165,12 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->live = true;
 		break;
 	case ROW_SECONDS:
-		if (!parse_number(argument, &number) || number > WEEK_S)
+		if (!parse_number(argument, &options->seconds) ||
+		    options->seconds > WEEK_S)
 			refusal = "must be a whole number from 1 to 604800, a week";
 		break;
 	case ROW_PERIOD:
-		refusal = verify_live_period(argument);
+		refusal = verify_live_period(&options->own, argument);
 		break;
 	case ROW_DRY_RUN:
 		options->own.dry_run = true;
@@ -228,7 +239,7 @@ static int check_workload(const char *name,
 
 /* Replay one workload or trace on two devices; as compare_devices(). */
 static int verify_two(const struct verify_options *options, const char *source,
-		      bool one, int argc, char **argv)
+		      bool one, struct given *given)
 {
 	const struct run_options *run = &options->run;
 	const struct workload *w = workload_find(source);
@@ -239,6 +250,7 @@ static int verify_two(const struct verify_options *options, const char *source,
 		.plan = &run->plan, .workload = w, .phased = kind == RUN_WRITES,
 	};
 
+	given_default(given, ROW_REPEAT, REPEAT_TWO);
 	if (!one)
 		message_error("--vs: compares with one workload or trace at a time; name one");
 	else if (options->repeat > MAX_REPEAT)
@@ -250,7 +262,7 @@ static int verify_two(const struct verify_options *options, const char *source,
 	else if (!strcmp(source, "-"))
 		message_error("--vs reads the trace once for each run: give a file, not standard input");
 	else if (!run_options_check(run, kind, w))
-		return compare_devices(&compare, argc, argv);
+		return compare_devices(&compare, given);
 	return ALIGNCTL_USAGE;
 }
 
@@ -284,7 +296,7 @@ static int check_modes(const struct verify_options *options, int first,
 
 /* Compare the modes of a device in use; as verify_live(). */
 static int verify_own(struct verify_options *options, int nr,
-		      const char *name, int argc, char **argv)
+		      const char *name, struct given *given)
 {
 	options->own.name = name;
 	if (!options->modes) {
@@ -292,6 +304,10 @@ static int verify_own(struct verify_options *options, int nr,
 		options->own.mode[1] = "pad";
 		options->own.nr_modes = 2;
 	}
+	if (!options->own.most_s)
+		verify_live_period(&options->own, PERIOD);
+	if (!options->seconds)
+		given_default(given, ROW_REPEAT, REPEAT_LIVE);
 	if (nr != 1)
 		message_error("--live: compares modes of one align device at a time; name one, and no workload");
 	else if (options->raw)
@@ -304,22 +320,27 @@ static int verify_own(struct verify_options *options, int nr,
 		message_error("--repeat: must be a number from 1 to %u with --live",
 			      MAX_REPEAT);
 	else
-		return verify_live(&options->own, argc, argv);
+		return verify_live(&options->own, given);
 	return ALIGNCTL_USAGE;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct verify_options options = { 0 };
+	CLEANUP_GIVEN struct given given;
 	int first, result;
 
 	run_options_init(&options.run);
-	result = options_parse(verb, argc, argv, take_option, &options, &first);
+	result = given_parse(&given, verb, argc, argv, take_option, &options,
+			     &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
+	/* the last of the two counts */
+	json_object_object_del(given.members,
+			       options.run.plan.access == PLAN_DIRECT ?
+			       "buffered" : "direct");
 	if (options.live)
-		return verify_own(&options, argc - first, argv[first], argc,
-				  argv);
+		return verify_own(&options, argc - first, argv[first], &given);
 	if (!options.vs) {
 		result = check_modes(&options, first, argc, argv);
 		if (result)
@@ -331,8 +352,10 @@ static int run(const struct verb *verb, int argc, char **argv)
 	}
 	if (options.vs)
 		return verify_two(&options, argv[first], argc - first == 1,
-				  argc, argv);
-	return reports_become("verify", argc, argv, NULL);
+				  &given);
+	given_default(&given, ROW_REPEAT, REPEAT_MODES);
+	given_default(&given, ROW_MODES, ALL_MODES);
+	return reports_become("verify", verb->name, given.members);
 }
 
 static void more_help(void)

@@ -17,7 +17,7 @@
 
 #define MAX_PERIOD_S	86400U
 
-const char *verify_live_period(const char *text)
+const char *verify_live_period(struct verify_live *arguments, const char *text)
 {
 	static const char must[] = "must be whole seconds, MIN-MAX or N, from 1 to 86400, e.g. 10-30";
 	uint64_t least, most;
@@ -30,7 +30,11 @@ const char *verify_live_period(const char *text)
 		if (!decimal_read(&text, MAX_PERIOD_S, &most))
 			return must;
 	}
-	return *text || !least || most < least ? must : NULL;
+	if (*text || !least || most < least)
+		return must;
+	arguments->least_s = least;
+	arguments->most_s = most;
+	return NULL;
 }
 
 /* Check for a mode that passes every request on. */
@@ -63,12 +67,40 @@ static void warn_of_modes(const struct verify_live *arguments, const struct live
 				live->start.name, live_hold_ms(live));
 }
 
+/* Add the device, and the socket of its mode's keeper; -1: there is none. */
+static void add_keeper(struct json_object *members, const struct live *live,
+		       int socket)
+{
+	struct json_object *keeper = json_new();
+
+	json_add(keeper, "socket", memory_or_exit(json_object_new_int(socket)));
+	json_add_bytes(keeper, "dm", live->dm);
+	json_add_bytes(keeper, "mode", live_mode(live));
+	json_add(keeper, "hold_ms",
+		 memory_or_exit(json_object_new_int64(live_hold_ms(live))));
+	json_add_bytes(keeper, "name", live->start.name);
+	json_add(members, "keeper", keeper);
+}
+
+/* Add the modes and the range of a period, also where they are defaults. */
+static void add_periods(struct json_object *members,
+			const struct verify_live *arguments)
+{
+	struct json_object *modes = json_new_array(), *period = json_new_array();
+	size_t i;
+
+	for (i = 0; i < arguments->nr_modes; i++)
+		json_append(modes, json_from_text(arguments->mode[i]));
+	json_append_number(period, arguments->least_s);
+	json_append_number(period, arguments->most_s);
+	json_add(members, "modes", modes);
+	json_add(members, "period", period);
+}
+
 /* Start the keeper and become the experiment; as verify_live(). */
 static int become_verify(const struct verify_live *arguments, struct live *live,
-			 int argc, char **argv)
+			 struct given *given)
 {
-	CLEANUP_FREE char *keeper = NULL;
-	char *more[] = { NULL, NULL };
 	int socket = -1, result;
 
 	if (!arguments->dry_run) {
@@ -80,18 +112,15 @@ static int become_verify(const struct verify_live *arguments, struct live *live,
 		if (socket < 0)
 			return ALIGNCTL_IO;
 	}
-	/* the name is last, for it may have commas */
-	keeper = message_format("--keeper=%d,%s,%s,%" PRId64 ",%s", socket,
-				live->dm, live_mode(live), live_hold_ms(live),
-				live->start.name);
-	more[0] = keeper;
-	result = reports_become("live", argc, argv, more);
+	add_keeper(given->members, live, socket);
+	add_periods(given->members, arguments);
+	result = reports_become("live", given->verb->name, given->members);
 	/* the keeper has changed nothing, and ends with the socket */
 	cleanup_close(&socket);
 	return result;
 }
 
-int verify_live(const struct verify_live *arguments, int argc, char **argv)
+int verify_live(const struct verify_live *arguments, struct given *given)
 {
 	struct live live;
 	int result = live_open(&live, arguments->name);
@@ -103,7 +132,7 @@ int verify_live(const struct verify_live *arguments, int argc, char **argv)
 	    !mode_check_report(&live.start))
 		result = ALIGNCTL_USAGE;
 	if (!result)
-		result = become_verify(arguments, &live, argc, argv);
+		result = become_verify(arguments, &live, given);
 	live_close(&live);
 	return result;
 }

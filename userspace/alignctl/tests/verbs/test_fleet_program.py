@@ -15,6 +15,7 @@ from pathlib import Path
 
 import fleet_samples as samples
 import pytest
+from handed import handed, left
 from test_fleet import BROKEN, spoiled
 
 import align_reports
@@ -106,7 +107,7 @@ def test_made_up_documents_have_no_member_that_printed_ones_have_not(answers):
 # In the place of python3: asks as align_reports/fleet/reader.py does, and prints what it is told.
 ASKS = f"""#!{sys.executable}
 import json, os, sys
-requests, answers, process = map(int, sys.argv[sys.argv.index("--reader") + 1].split(","))
+requests, answers, process = json.load(open(int(sys.argv[3])))["reader"]
 with open(requests, "wb") as stream:
     stream.write(sys.stdin.buffer.read())
 with open(answers, "rb") as stream:
@@ -162,10 +163,11 @@ def test_it_answers_for_more_files_than_two_pipes_hold(asked, tmp_path):
 
 def both(folder, *options):
     """What is said of a folder with the process that reads and without it: (status, output, messages), twice."""
-    alone = [sys.executable, Path(align_reports.__file__).parent]
+    given = left(handed("fleet", *folder, *options))
+    alone = [sys.executable, Path(align_reports.__file__).parent, "fleet", str(given)]
     return [(done.returncode, done.stdout, done.stderr) for done in (
-        subprocess.run([*program, "fleet", *folder, *options], capture_output=True, timeout=patience(120))
-        for program in ([ALIGNCTL], alone))]
+        subprocess.run(program, capture_output=True, timeout=patience(120), pass_fds=[given])
+        for program in ([ALIGNCTL, "fleet", *folder, *options], alone))]
 
 
 @pytest.mark.parametrize("options", [["--json"], ["--by", "device"]])
@@ -204,8 +206,7 @@ def busy(tmp_path):
     while not reader or int(re.search(r"rchar: (\d+)", Path(f"/proc/{reader}/io").read_text())[1]) < 10 * content.stat().st_size:
         assert program.poll() is None and not limit.over(), program.communicate()
         time.sleep(0.001)
-        words = Path(f"/proc/{program.pid}/cmdline").read_bytes().split(b"\0")
-        reader = int(words[words.index(b"--reader") + 1].split(b",")[2]) if b"--reader" in words else 0
+        reader = int((Path(f"/proc/{program.pid}/task/{program.pid}/children").read_text().split() or [0])[0])
     yield program, reader
     with contextlib.suppress(ProcessLookupError):
         os.killpg(program.pid, signal.SIGKILL)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from handed import handed, left
 
 from alignctl_program import ALIGNCTL, AREA, METHODS, VERBS, alignctl, few
 from lab.pace import patience
@@ -170,13 +171,13 @@ def test_verify_ends_so_too(tmp_path, full, status, said):
     program = tmp_path / "verifying.py"
     program.write_text("""
 import sys
-from align_reports import output
+from align_reports import given, output
 from align_reports.verify import command as verify
 from verify_samples import made_up_verification
 def measure(given, folder, results, console):
     results.runs += made_up_verification().runs
 verify.measure = measure
-output.run("alignctl", verify.main)
+output.run("alignctl", lambda words: verify.main(given.read(verify.Given, int(words[0]))))
 """)
     read, write = os.pipe()
     os.close(read)
@@ -184,7 +185,8 @@ output.run("alignctl", verify.main)
     try:
         folders = [str(REPO / "userspace" / folder) for folder in ("", "align_reports/tests")]
         for options in ([], ["--json"]):
-            done = subprocess.run([sys.executable, program, "w512", "--on", "/dev/null", *options], stdout=where,
+            arguments = left(handed("verify", "w512", "--on", "/dev/null", *options))
+            done = subprocess.run([sys.executable, program, str(arguments)], stdout=where, pass_fds=[arguments],
                                   stderr=subprocess.PIPE, text=True, timeout=patience(60), check=False,
                                   env={**os.environ, "ALIGNCTL": "none", "PYTHONPATH": os.pathsep.join(folders)})
             assert (done.returncode, done.stderr) == (status, said)
