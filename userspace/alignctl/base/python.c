@@ -14,11 +14,25 @@
 
 #define PACKAGE	"align_reports"
 
-const char *python_interpreter(void)
+#define SYSTEM_PYTHON	"/usr/bin/python3"
+
+/* Return the interpreter that the user has named; NULL: none. */
+static const char *python_chosen(void)
 {
 	const char *chosen = secure_getenv("ALIGNCTL_PYTHON");
 
-	return chosen && *chosen ? chosen : REPORTS_PYTHON;
+	return chosen && *chosen ? chosen : NULL;
+}
+
+const char *python_interpreter(void)
+{
+	return python_chosen() ?: REPORTS_PYTHON;
+}
+
+const char *python_after(const char *python)
+{
+	return python_chosen() || !strcmp(python, SYSTEM_PYTHON) ? NULL :
+	       SYSTEM_PYTHON;
 }
 
 /*

@@ -13,6 +13,13 @@
 const char *python_interpreter(void);
 
 /*
+ * Return the interpreter to try where @python is missing, or has not the libraries
+ * that the package needs: the system's, for which its packages install them. NULL:
+ * there is none, or the user has named @python.
+ */
+const char *python_after(const char *python);
+
+/*
  * Find the package. Return: its path, for free(), with @self set to the path of
  * this program, for free(); NULL: reported, for @what.
  */

@@ -16,6 +16,9 @@
 #include "base/python.h"
 #include "verbs/reports.h"
 
+/* Environment: the interpreter to try after this one; see needs.py. */
+#define NEXT_PYTHON	"ALIGNCTL_NEXT_PYTHON"
+
 /* Block the signals that interrupt.py unblocks when it can handle them. */
 static void hold_signals_back(void)
 {
@@ -50,17 +53,39 @@ static int file_of(const char *text)
 	return -1;
 }
 
+/*
+ * Execute the program in the place of this one, by the first interpreter that is
+ * there. The program itself goes on to the next one, if a library is missing, and
+ * takes that from the environment. Return only on failure, reported.
+ */
+static void execute(const char *verb, char **arguments)
+{
+	const char *python = python_interpreter(), *next;
+	int error = 0;
+
+	for (; python; python = next) {
+		next = python_after(python);
+		arguments[0] = (char *)python;
+		if (!(next ? setenv(NEXT_PYTHON, next, 1) :
+			     unsetenv(NEXT_PYTHON)))
+			execvp(python, arguments);
+		error = errno;
+		if (error != ENOENT)
+			break;
+	}
+	message_error("%s: %s: %s; apt-get install python3", verb, arguments[0],
+		      strerror(error));
+}
+
 int reports_become(const char *name, const char *verb,
 		   struct json_object *members)
 {
 	CLEANUP_FREE char *self = NULL;
 	CLEANUP_FREE char *package = python_package(verb, &self);
-	const char *python = python_interpreter();
 	CLEANUP_CLOSE int file = package ? file_of(json_text(members,
 					JSON_C_TO_STRING_PLAIN)) : -1;
 	CLEANUP_FREE char *given = message_format("%d", file);
-	char *arguments[] = { (char *)python, package, (char *)name, given,
-			      NULL };
+	char *arguments[] = { NULL, package, (char *)name, given, NULL };
 
 	/* the program takes the file over */
 	if (file < 0 || fcntl(file, F_SETFD, 0))
@@ -69,9 +94,7 @@ int reports_become(const char *name, const char *verb,
 	output_flush();
 	/* the package makes its runs with this very program */
 	if (!setenv("ALIGNCTL", self, 1))
-		execvp(python, arguments);
-	message_error("%s: %s: %s; apt-get install python3", verb, python,
-		      strerror(errno));
+		execute(verb, arguments);
 	return ALIGNCTL_IO;
 }
 
