@@ -53,7 +53,7 @@ enum row { ROW_PHYSICAL = CHOICE_NR_ROWS, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING
 static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
-	CHOICE_OPTION_ROWS,
+	CHOICE_OPTION_ROWS_OF(.needs = "recording"),
 	[ROW_PHYSICAL] = OPTION("physical", "N",
 				"judge for physical blocks of N bytes"),
 	[ROW_OFFSET] = OPTION("offset", "N",
@@ -434,12 +434,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return list_remedies(argc - first, &options);
 	if (options.recording && argc - first != 1) {
 		message_error("--recording needs the one DEV that was recorded");
-		return ALIGNCTL_USAGE;
-	}
-	if (!options.recording &&
-	    (options.choice.disk || options.choice.columns ||
-	     options.choice.from != TRACE_NR_READABLE)) {
-		message_error("--from, --disk, --columns: apply to --recording; give --recording, too");
 		return ALIGNCTL_USAGE;
 	}
 	result = collect_operands(&stack, argv + first, (size_t)(argc - first),

@@ -10,15 +10,20 @@
 enum choice_row { CHOICE_ROW_FROM, CHOICE_ROW_DISK, CHOICE_ROW_COLUMNS,
 		  CHOICE_NR_ROWS };
 
-#define CHOICE_OPTION_ROWS						\
+#define CHOICE_OPTION_ROWS	CHOICE_OPTION_ROWS_OF()
+
+/* The same, of which each has these designators, too. */
+#define CHOICE_OPTION_ROWS_OF(...)					\
 	[CHOICE_ROW_FROM] = OPTION("from", "FORMAT",			\
 				   "trace: read it in this format",	\
-				   OPTION_VALUES(trace_readable_names)), \
+				   OPTION_VALUES(trace_readable_names),	\
+				   ##__VA_ARGS__),			\
 	[CHOICE_ROW_DISK] = OPTION("disk", "DISK",			\
-				   "trace: read the requests to this disk alone"), \
+				   "trace: read the requests to this disk alone", \
+				   ##__VA_ARGS__),			\
 	[CHOICE_ROW_COLUMNS] = OPTION("columns", "LIST",		\
 				      "trace: a table with these columns, e.g. time_s,-,op", \
-				      .excludes = "from")
+				      .excludes = "from", ##__VA_ARGS__)
 
 /* The same rows as a table. */
 extern const struct option_row choice_options[];
