@@ -4,20 +4,29 @@
  * (lines.h).
  *
  *   drive512e-clock PARAMETER... [noise=PERCENT] [seed=N]
+ *   drive512e-clock profiles
  *
  * With noise each time is multiplied by a normally distributed factor of mean 1
  * and this standard deviation, from a generator that seed= starts. The host
  * sees an answer after that time, but never before the drive has answered, and
  * sends its next request then. Equal input gives equal output.
+ *
+ * The second form prints the profiles that have a model of a drive, each as
+ * "NAME KIND CAPACITY BLOCK BOUNDARY ABOUT": disk or flash, its bytes (0: any),
+ * the bytes of a block, the byte at which the first whole one starts, and a line
+ * for people.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lines.h"
 
 #define NOISE_MAX	50.0
+#define REQUEST_MAX	(64u << 20)	/* bytes */
 
 /* The host: its clock, and how well it measures. */
 static struct clock {
@@ -32,8 +41,8 @@ static struct clock {
 struct flight {
 	struct queued queued;
 	int64_t sent;
-	bool measured;		/* the two below are known */
-	int64_t answer;		/* the time that the host measures */
+	int64_t *answer;	/* the time that the host measures */
+	bool measured;		/* *@answer and @seen are known */
 	int64_t seen;		/* when the host sees the answer */
 };
 
@@ -65,11 +74,12 @@ static int64_t measured(struct clock *clock, int64_t ns)
 	return factor > 0 ? (int64_t)((double)ns * factor) : 0;
 }
 
-/* Send a request now. */
+/* Send a request now; its time goes to @answer. */
 static void send_request(struct clock *clock, struct flight *flight,
-			 const struct request *req)
+			 const struct request *req, int64_t *answer)
 {
 	flight->sent = clock->now;
+	flight->answer = answer;
 	flight->measured = false;
 	model_queue(clock->model, &flight->queued, req, clock->now);
 }
@@ -80,15 +90,15 @@ static void note_answer(struct clock *clock, struct flight *flight)
 	if (flight->measured || !flight->queued.decided)
 		return;
 	flight->measured = true;
-	flight->answer = measured(clock, flight->queued.when - flight->sent);
-	flight->seen = flight->sent + flight->answer;
+	*flight->answer = measured(clock, flight->queued.when - flight->sent);
+	flight->seen = flight->sent + *flight->answer;
 	if (flight->seen < flight->queued.when)
 		flight->seen = flight->queued.when;
 }
 
 /*
  * Let the drive work until the first of @nr requests in flight is answered, and
- * return it.
+ * return it; of several at once, the one that lies first in memory.
  */
 static struct flight *await_answer(struct clock *clock, struct flight **flying,
 				   unsigned int nr)
@@ -100,7 +110,9 @@ static struct flight *await_answer(struct clock *clock, struct flight **flying,
 		for (unsigned int i = 0; i < nr; i++) {
 			note_answer(clock, flying[i]);
 			if (flying[i]->measured &&
-			    (!first || flying[i]->seen < first->seen))
+			    (!first || flying[i]->seen < first->seen ||
+			     (flying[i]->seen == first->seen &&
+			      flying[i] < first)))
 				first = flying[i];
 		}
 		if (first && first->seen <= next) {
@@ -114,36 +126,59 @@ static struct flight *await_answer(struct clock *clock, struct flight **flying,
 static int64_t clock_send(struct host *host, const struct request *req)
 {
 	struct flight flight, *flying = &flight;
+	int64_t answer;
 
-	send_request(clock_of(host), &flight, req);
+	send_request(clock_of(host), &flight, req, &answer);
 	await_answer(clock_of(host), &flying, 1);
-	return flight.answer;
+	return answer;
+}
+
+/*
+ * Send @nr requests in order with at most @depth in flight. With @jobs, one that
+ * follows an answer is that of the same place in its round of @depth requests.
+ */
+static void send_all(struct clock *clock, const struct request *req,
+		     unsigned int nr, unsigned int depth, bool jobs, int64_t *ns)
+{
+	static struct flight flight[MODEL_DEPTH_MAX];
+	struct flight *flying[MODEL_DEPTH_MAX];
+	unsigned int in_flight = 0, sent = 0;
+
+	/* Those beyond @in_flight are free. */
+	for (unsigned int i = 0; i < depth; i++)
+		flying[i] = &flight[i];
+	while (sent < nr || in_flight) {
+		struct flight *landed;
+		unsigned int i = 0;
+
+		if (sent < nr && in_flight < depth) {
+			unsigned int job = (unsigned int)(flying[in_flight] -
+							  flight);
+
+			send_request(clock, flying[in_flight++],
+				     &req[jobs ? sent - sent % depth + job
+					       : sent], &ns[sent]);
+			sent++;
+			continue;
+		}
+		landed = await_answer(clock, flying, in_flight);
+		while (flying[i] != landed)
+			i++;
+		flying[i] = flying[--in_flight];
+		flying[in_flight] = landed;
+	}
 }
 
 static void clock_batch(struct host *host, const struct request *req,
 			unsigned int nr, unsigned int depth, int64_t *ns)
 {
-	static struct flight flight[BATCH_MAX];
-	struct clock *clock = clock_of(host);
-	struct flight *flying[MODEL_DEPTH_MAX];
-	unsigned int in_flight = 0, sent = 0, i;
+	send_all(clock_of(host), req, nr, depth, false, ns);
+}
 
-	while (sent < nr || in_flight) {
-		struct flight *landed;
-
-		if (sent < nr && in_flight < depth) {
-			flying[in_flight++] = &flight[sent];
-			send_request(clock, &flight[sent], &req[sent]);
-			sent++;
-			continue;
-		}
-		landed = await_answer(clock, flying, in_flight);
-		for (i = 0; flying[i] != landed; i++)
-			;
-		flying[i] = flying[--in_flight];
-	}
-	for (i = 0; i < nr; i++)
-		ns[i] = flight[i].answer;
+static void clock_jobs(struct host *host, const struct request *req,
+		       unsigned int nr, unsigned int depth, int64_t *ns)
+{
+	send_all(clock_of(host), req, nr, depth, true, ns);
 }
 
 static void clock_wait(struct host *host, int64_t ns)
@@ -154,6 +189,36 @@ static void clock_wait(struct host *host, int64_t ns)
 static int64_t clock_time(struct host *host)
 {
 	return clock_of(host)->now;
+}
+
+static bool clock_count(struct host *host, const char *name, uint64_t *n)
+{
+	struct clock *clock = clock_of(host);
+	struct media_counters media = model_counters(clock->model, clock->now);
+
+#define COUNTER(counter)						\
+	if (strcmp(name, #counter) == 0) {				\
+		*n = media.counter;					\
+		return true;						\
+	}
+	MEDIA_COUNTERS(COUNTER)
+#undef COUNTER
+	return false;
+}
+
+/* Print each profile that has a model. */
+static void print_profiles(void)
+{
+	for (const struct profile *const *at = profiles, *p; (p = *at); at++) {
+		const char *kind = p->kind == PROFILE_MECHANICAL ? "disk" :
+				   p->kind == PROFILE_FLASH ? "flash" : NULL;
+
+		if (kind)
+			printf("%s %s %" PRIu64 " %" PRIu32 " %" PRIu32 " %s\n",
+			       p->name, kind, p->capacity,
+			       p->blocks.physical ?: 4096, p->blocks.alignment,
+			       p->about);
+	}
 }
 
 static bool take_parameter(const char *name, const char *value)
@@ -178,17 +243,24 @@ static bool take_parameter(const char *name, const char *value)
 
 int main(int argc, char **argv)
 {
-	struct model_config config = lines_configure(argv + (argc > 0),
-						     take_parameter);
+	struct model_config config;
 
+	if (argc == 2 && strcmp(argv[1], "profiles") == 0) {
+		print_profiles();
+		return 0;
+	}
+	config = lines_configure(argv + (argc > 0), take_parameter);
 	the_clock.model = model_new(&config);
 	if (!the_clock.model)
 		lines_die("model", "no memory");
 	the_clock.host = (struct host){
+		.request_max = REQUEST_MAX,
 		.send = clock_send,
 		.batch = clock_batch,
+		.jobs = clock_jobs,
 		.wait = clock_wait,
 		.time = clock_time,
+		.count = clock_count,
 	};
 	lines_obey(&the_clock.host, &config);
 	model_free(the_clock.model);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../nbdkit_stand_in.h"
 #include "../plugin.h"
@@ -64,44 +65,89 @@ static bool take_request(const struct host *host, const char *line,
 	*req = (struct request){ .op = line[0] == 'R' ? OP_READ : OP_WRITE };
 	if (!lines_take_number(&text, host->size, &req->offset) ||
 	    *text++ != ' ' ||
-	    !lines_take_number(&text, REQUEST_MAX, &req->count) || *text ||
+	    !lines_take_number(&text, host->request_max, &req->count) || *text ||
 	    req->count == 0 || (req->offset | req->count) % SECTOR_SIZE ||
 	    req->count > host->size - req->offset)
 		lines_die(line, "give whole sectors of 512 bytes on the drive");
 	return true;
 }
 
-/* Read a line without its end into @line; false at the end of the input. */
-static bool read_line(char **line, size_t *room)
-{
-	ssize_t length = getline(line, room, stdin);
+/* What was read of standard input; [start, end) is not yet taken. */
+static struct input {
+	char text[1 << 16];
+	size_t start, end;
+} input;
 
-	if (length < 0)
+/*
+ * Read more of the input. Its sender may wait for the answers so far, and gets
+ * them first. Returns false at the end of the input.
+ */
+static bool read_more(void)
+{
+	ssize_t length;
+
+	memmove(input.text, input.text + input.start, input.end - input.start);
+	input.end -= input.start;
+	input.start = 0;
+	if (input.end == sizeof(input.text) - 1)
+		lines_die("input", "a line is too long");
+	fflush(stdout);
+	do {
+		length = read(STDIN_FILENO, input.text + input.end,
+			      sizeof(input.text) - 1 - input.end);
+	} while (length < 0 && errno == EINTR);
+	if (length <= 0)
 		return false;
-	if ((*line)[length - 1] == '\n')
-		(*line)[length - 1] = '\0';
+	input.end += (size_t)length;
 	return true;
 }
 
-/* Send @nr requests of the input, and print their response times. */
-static void batch(struct host *host, unsigned int nr, unsigned int depth)
+/* Take a line without its end, valid until the next one; NULL: there is none. */
+static char *take_line(void)
 {
-	static struct request req[BATCH_MAX];
-	static int64_t ns[BATCH_MAX];
-	char *line = NULL;
-	size_t room = 0;
+	char *line, *end;
 
+	while (!(end = memchr(input.text + input.start, '\n',
+			      input.end - input.start))) {
+		if (read_more())
+			continue;
+		if (input.start == input.end)
+			return NULL;
+		end = input.text + input.end++;
+		break;
+	}
+	*end = '\0';
+	line = input.text + input.start;
+	input.start = (size_t)(end - input.text) + 1;
+	return line;
+}
+
+typedef void send_batch(struct host *host, const struct request *req,
+			unsigned int nr, unsigned int depth, int64_t *ns);
+
+/* Send @nr requests of the input by @send, and print their response times. */
+static void batch(struct host *host, send_batch *send, unsigned int nr,
+		  unsigned int depth)
+{
+	struct request *req = calloc(nr, sizeof(*req));
+	int64_t *ns = calloc(nr, sizeof(*ns));
+
+	if (nr && (!req || !ns))
+		lines_die("batch", "no memory");
 	for (unsigned int i = 0; i < nr; i++) {
-		if (!read_line(&line, &room))
+		const char *line = take_line();
+
+		if (!line)
 			lines_die("batch", "the input ends within it");
 		if (!take_request(host, line, &req[i]))
 			lines_die(line,
 				  "not R OFFSET BYTES, W OFFSET BYTES or F");
 	}
-	free(line);
-	host->batch(host, req, nr, depth, ns);
+	send(host, req, nr, depth, ns);
 	for (unsigned int i = 0; i < nr; i++)
 		printf("%" PRId64 "\n", ns[i]);
+	free(req);
+	free(ns);
 }
 
 static void obey(struct host *host, const char *line, unsigned int *depth)
@@ -120,12 +166,20 @@ static void obey(struct host *host, const char *line, unsigned int *depth)
 		*depth = (unsigned int)n;
 		printf("%" PRIu64 "\n", n);
 	} else if (take_command(line, "batch", BATCH_MAX, &n)) {
-		batch(host, (unsigned int)n, *depth);
+		batch(host, host->batch, (unsigned int)n, *depth);
+	} else if (host->jobs && take_command(line, "jobs", BATCH_MAX, &n)) {
+		if (n % *depth)
+			lines_die(line, "give a multiple of depth");
+		batch(host, host->jobs, (unsigned int)n, *depth);
 	} else if (strcmp(line, "time") == 0) {
 		printf("%" PRId64 "\n", host->time(host));
+	} else if (host->count && strncmp(line, "count ", 6) == 0) {
+		if (!host->count(host, line + 6, &n))
+			lines_die(line, "no such counter of the media");
+		printf("%" PRIu64 "\n", n);
 	} else {
 		lines_die(line, "no such command; known are R, W, F, wait, "
-				"depth, batch and time");
+				"depth, batch, jobs, count and time");
 	}
 }
 
@@ -155,17 +209,13 @@ void lines_obey(struct host *host, const struct model_config *config)
 {
 	struct says says = profile_says(config->profile, &config->map);
 	unsigned int depth = 1;
-	char *line = NULL;
-	size_t room = 0;
+	const char *line;
 
 	host->size = config->size;
-	/* the sender of a line may wait for its answer */
-	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("%" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %d %d\n",
 	       config->size, says.logical, says.physical, says.alignment,
 	       config->profile->rotational, config->cache);
-	while (read_line(&line, &room))
+	while ((line = take_line()))
 		obey(host, line, &depth);
-	free(line);
 	plugin_init()->unload();
 }

@@ -20,6 +20,8 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
+#define REQUEST_MAX (32u << 20)	/* the limit of nbdkit; bytes */
+
 static struct nbd_handle *nbd;
 static int64_t began;
 
@@ -132,6 +134,7 @@ static int64_t live_time(struct host *host)
 int main(int argc, char **argv)
 {
 	struct host host = {
+		.request_max = REQUEST_MAX,
 		.send = live_send,
 		.batch = live_batch,
 		.wait = live_wait,

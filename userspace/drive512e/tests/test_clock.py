@@ -2,6 +2,7 @@
 """drive512e-clock: the drive model on a virtual clock, by lines of text."""
 import statistics
 import subprocess
+import threading
 
 import pytest
 
@@ -48,6 +49,55 @@ def test_a_batch_keeps_so_many_in_flight():
     assert fixed(["depth 3", "batch 6", *requests, "time"], "depth=3") == [3, *6 * [2_000_000], 4_000_000]
 
 
+def test_a_job_sends_its_own_requests():
+    """Of two jobs the one that writes to a buffer is answered first, and sends more; a batch sends what is given."""
+    rounds = [request for number in range(4) for request in (f"W {number * 4096} 4096", f"R {512 * MIB + number * 4096} 4096")]
+
+    def reads(command):
+        _, *times = clock(["profile=nvme-512e", "size=1G"], ["depth 2", f"{command} 8", *rounds])[1]
+        return sum(time > 100_000 for time in times)
+
+    assert reads("batch") == 4 and reads("jobs") == 1
+
+
+def test_counts_what_the_media_did():
+    counters = [f"count {name}" for name in ("rmws", "rmws_saved_by_cache", "blocks_written")]
+    assert clock(["profile=hdd-nocache", "size=1G"], ["W 512 4096", "W 65536 4096", "F", *counters])[1][3:] == [2, 0, 3]
+
+
+def test_tells_the_profiles_that_have_a_model():
+    printed = subprocess.run([CLOCK, "profiles"], capture_output=True, text=True, timeout=patience(20), check=True).stdout
+    found = dict(each.split(" ", 1) for each in printed.splitlines())
+    assert "instant" not in found and found["usb-liar"].startswith("disk 2000398934016 4096 3584 5400 rpm disk behind USB")
+    assert found["qlc-64k"].startswith("flash 0 65536 0 QLC SSD")
+
+
+@pytest.fixture
+def talk():
+    """The program, to talk to; it is killed when it does not answer."""
+    with subprocess.Popen([CLOCK, "profile=fixed", "latency_us=1", "size=1M"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as program:
+        timer = threading.Timer(patience(20), program.kill)
+        timer.start()
+        yield program
+        timer.cancel()
+        program.kill()
+
+
+def test_answers_as_soon_as_it_waits_for_more(talk):
+    assert talk.stdout.readline().split()[:1] == [f"{MIB}"]
+    for lines in (["R 0 512"], ["R 0 512", "F"]):
+        talk.stdin.write("".join(f"{each}\n" for each in lines))
+        talk.stdin.flush()
+        assert [talk.stdout.readline() for _ in lines] == ["1000\n"] * len(lines)
+
+
+def test_the_end_of_the_input_ends_a_line(talk):
+    talk.stdin.write("R 0 512\ntime")
+    talk.stdin.close()
+    assert talk.stdout.read().splitlines()[1:] == ["1000", "1000"]
+
+
 @pytest.mark.parametrize("physical,alignment", [(4096, 0), (4096, 3584), (8192, 512), (65536, 4096)])
 def test_a_write_of_a_part_of_a_block_takes_a_revolution_more(physical, alignment):
     def took(offset, count):
@@ -85,7 +135,11 @@ def test_noise_is_as_large_as_said_and_the_same_for_a_seed():
     (["size=1M"], ["depth 0"], "depth 0: at least one"),
     (["size=1M"], ["wait"], "wait: no such command"),
     (["size=1M"], ["batch 2", "R 0 512"], "batch: the input ends within it"),
-    (["size=1M"], ["batch 65537"], "batch 65537: the number is missing, or too large"),
+    (["size=1M"], ["batch 524289"], "batch 524289: the number is missing, or too large"),
+    (["size=1M"], ["depth 2", "jobs 3"], "jobs 3: give a multiple of depth"),
+    (["size=1M"], ["count reads"], "count reads: no such counter of the media"),
+    (["size=1M"], ["R" * 65536], "input: a line is too long"),
+    (["size=1G"], [f"R 0 {65 * MIB}"], f"R 0 {65 * MIB}: give whole sectors"),
     (["size=1M"], ["batch 1", "time"], "time: not R OFFSET BYTES"),
 ])
 def test_refuses_what_it_cannot_do(parameters, commands, said):

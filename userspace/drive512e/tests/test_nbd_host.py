@@ -56,6 +56,12 @@ def test_the_drive_gets_the_requests_of_the_lines_and_each_is_timed(tmp_path):
     assert sorted(logged) == sorted(["W", str(at * 4096), "512"] for at in range(8))
 
 
+@pytest.mark.parametrize("command", ["jobs 1", "count rmws"])
+def test_the_commands_of_the_virtual_clock_are_unknown(command):
+    done = run([NBD, PLUGIN, "size=1M"], [command])
+    assert done.returncode == 2 and f"{command}: no such command" in done.stderr
+
+
 @pytest.mark.parametrize("arguments, status, said", [
     ([], 2, "PLUGIN: give the path of the plugin first"),
     ([PLUGIN, "size=1M", "noise=10"], 2, "parameters: "),
