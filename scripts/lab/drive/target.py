@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 
 from align_reports.probe.target import Request, Says
@@ -30,7 +31,9 @@ class ClockTarget:
         assert self._clock.stdin and self._clock.stdout
         self._to, self._from = self._clock.stdin, self._clock.stdout
         words = self._from.readline().split()
-        assert len(words) == 6, f"{self.PROGRAM[0]} did not start with {parameters}"
+        if len(words) != 6:
+            self._clock.communicate()
+            raise ChildProcessError(f"{self.PROGRAM[0].name} did not start with {parameters}")
         size, logical, physical, offset, rotational, cache = map(int, words)
         self.says = Says(size, logical, physical, offset, bool(rotational), bool(cache))
 
@@ -42,39 +45,54 @@ class ClockTarget:
         self._from.close()
         assert self._clock.wait() == 0
 
-    def _ask(self, commands: Sequence[str]) -> list[int]:
-        """Send the commands; return their answers."""
+    def _send(self, commands: Sequence[str], answers: int) -> list[int]:
+        """Send the commands; return so many answers."""
+        self._to.write("\n".join([*commands, ""]))
+        self._to.flush()
+        found = list(map(int, islice(self._from, answers)))
+        if len(found) != answers:
+            raise ChildProcessError(f"{self.PROGRAM[0].name} ended before its last answer")
+        return found
+
+    def ask(self, commands: Sequence[str]) -> list[int]:
+        """Send commands that have one answer each; return the answers."""
         answers = []
         for start in range(0, len(commands), AT_ONCE):
             part = commands[start:start + AT_ONCE]
-            self._to.write("\n".join(part) + "\n")
-            self._to.flush()
-            answers += [int(self._from.readline()) for _ in part]
+            answers += self._send(part, len(part))
         return answers
 
     def each(self, requests: Sequence[Request], flushed: bool = False) -> list[float]:
         if not flushed:
-            return [ns / 1000 for ns in self._ask([line(request) for request in requests])]
-        times = self._ask([command for request in requests for command in (line(request), "F")])
+            return [ns / 1000 for ns in self.ask([line(request) for request in requests])]
+        times = self.ask([command for request in requests for command in (line(request), "F")])
         return [(write + flush) / 1000 for write, flush in zip(times[::2], times[1::2], strict=True)]
 
     def together(self, requests: Sequence[Request], depth: int) -> list[float]:
+        return self._batch("batch", requests, depth)
+
+    def jobs(self, requests: Sequence[Request], jobs: int) -> list[float]:
+        """Send rounds of a request for each job, which has one in flight; return the response times in the order of sending.
+
+        An answer is followed by a request of the same job, from the round that is being sent.
+        """
+        return self._batch("jobs", requests, jobs)
+
+    def _batch(self, command: str, requests: Sequence[Request], depth: int) -> list[float]:
         if not requests:
             return []
-        self._ask([f"depth {depth}"])
         # All of a batch is read before the first answer.
-        self._to.write("\n".join([f"batch {len(requests)}", *map(line, requests), ""]))
-        self._to.flush()
-        return [int(self._from.readline()) / 1000 for _ in requests]
+        _, *times = self._send([f"depth {depth}", f"{command} {len(requests)}", *map(line, requests)], 1 + len(requests))
+        return [ns / 1000 for ns in times]
 
     def flush(self) -> float:
-        return self._ask(["F"])[0] / 1000
+        return self.ask(["F"])[0] / 1000
 
     def pause(self, seconds: float) -> None:
-        self._ask([f"wait {round(seconds * 1e9)}"])
+        self.ask([f"wait {round(seconds * 1e9)}"])
 
     def elapsed_s(self) -> float:
-        return self._ask(["time"])[0] / 1e9
+        return self.ask(["time"])[0] / 1e9
 
 
 class NbdTarget(ClockTarget):

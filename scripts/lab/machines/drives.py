@@ -48,6 +48,15 @@ class Server:
     stretched: float | None = None
 
 
+def ask(control_socket, command, timeout=10):
+    """Send a command to a drive's control socket; return the answer, empty if it gave none."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(pace.patience(timeout))
+        connection.connect(str(control_socket))
+        connection.sendall(command.encode() + b"\n")
+        return connection.makefile().readline()
+
+
 class Served:
     """A running drive."""
 
@@ -68,11 +77,7 @@ class Served:
 
     def control(self, command, timeout=10):
         """Send a command to the control socket; return the answer as a dict."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(pace.patience(timeout))
-            connection.connect(self.control_socket)
-            connection.sendall(command.encode() + b"\n")
-            answer = connection.makefile().readline()
+        answer = ask(self.control_socket, command, timeout)
         if not answer:
             raise ConnectionError(f"drive {self.name} gave no answer to {command!r}; see {self.errors}")
         return json.loads(answer)
