@@ -167,10 +167,10 @@ bench:  ## dm-align against raw, dm-linear and dm-ebs, and its required figures 
 	$(PYTHON) -m lab.bench $(if $(QUICK),--quick) $(if $(BENCH),--only $(BENCH)) $(BENCH_ARGS)
 
 # What probe tells of each profile, too: block-size in so many RUNS with noise.
-bench-drive:  ## the drive's profiles against publications, out/bench-drive.html, and probe against the profiles [DOCUMENTS=1] [RUNS=100]
+bench-drive:  ## the drive's profiles against publications, out/bench-drive.html, and probe against the profiles [DOCUMENTS=1] [RUNS=100] [BENCH_ARGS=...]
 	$(call prepare,packages venv,programs)
-	@status=0; $(submake) -C userspace/drive512e OUT=$(OUT) bench || status=$$?; \
-		$(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) || status=$$?; \
+	@$(submake) -C userspace/drive512e OUT=$(OUT) $(OUT)/bin/drive512e-nbd
+	@status=0; $(PYTHON) -m lab.drive $(if $(DOCUMENTS),--documents) $(BENCH_ARGS) || status=$$?; \
 		$(if $(DOCUMENTS),$(PYTHON) -m lab.drive.probed || status=$$?;) \
 		$(PYTHON) -m lab.drive.probe_truth $(if $(DOCUMENTS),--document) || status=$$?; \
 		$(PYTHON) -m lab.drive.block_size_truth $(or $(RUNS),100) $(if $(DOCUMENTS),--document) || status=$$?; \

@@ -34,16 +34,12 @@ class Workload:
 
     steps: writes that one count stands for (2 where the workload writes pairs).
     published_count: the count of the published measurement, on a ST1000DM003-1ER162.
-    published_us: its mean latency for each step, in microseconds.
-    published_wall_s: its wall time in seconds.
     """
 
     name: str
     summary: str
     steps: int
     published_count: int
-    published_us: tuple[int, ...]
-    published_wall_s: float
     at: Callable[[int], list[Write]]
 
     def writes(self, count: int) -> Iterator[Write]:
@@ -71,16 +67,15 @@ _STREAM_START = 3584
 _STREAM_STEP = 139264
 
 WORKLOADS = (
-    Workload("w512", "512 B in each 4096 B block", 1, 20000, (532,), 11.799,
+    Workload("w512", "512 B in each 4096 B block", 1, 20000,
              lambda k: [(k * 4096, 512)]),
-    Workload("w4096", "4096 B, aligned, every other block", 1, 20000, (272,), 5.902,
+    Workload("w4096", "4096 B, aligned, every other block", 1, 20000,
              lambda k: [(k * 8192, 4096)]),
-    Workload("w4096_512", "4096 B, one sector off", 1, 20000, (718,), 15.536,
+    Workload("w4096_512", "4096 B, one sector off", 1, 20000,
              lambda k: [(k * 8192 + 512, 4096)]),
-    Workload("w136k", "136 KiB stream, one sector off", 1, 5000, (551,), 3.166,
+    Workload("w136k", "136 KiB stream, one sector off", 1, 5000,
              lambda k: [(_STREAM_START + k * _STREAM_STEP, _STREAM_STEP)]),
     Workload("w4k_132k", "the same stream as pairs of 4 KiB and 132 KiB", 2, 5000,
-             (1925, 2133), 21.262,
              lambda k: [(_STREAM_START + k * _STREAM_STEP, 4096),
                         (_STREAM_START + k * _STREAM_STEP + 4096, _STREAM_STEP - 4096)]),
 )

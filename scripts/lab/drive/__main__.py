@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The page of `make bench-drive`, from what drive512e-bench has written; with --documents, the figures in the document.
+"""The published figures beside those of the drive models, as text and as a page; `make bench-drive` runs it.
 
-Exit status: 0, or 2 if the figures cannot be read or a file cannot be written.
+Exit status: 0 if all that is claimed is within its tolerance, 1 if something is not, 2 for bad usage or a file that cannot be
+written, 3 if a model or the plugin could not be run.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
+import json
 import sys
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from align_reports import folder, output
+from align_reports import output
 from align_reports.page import Heading, document, key, panel, table
 from align_reports.svg import svg
 
 from ..paths import OUT, REPO, say
-from . import documents, picture
+from . import documents, picture, published
 
-FINE, BROKEN = 0, 2
-# Of the program's document.
-FORMAT = 1
+FINE, OUTSIDE, BROKEN, DRIVE = 0, 1, 2, 3
 PICTURE = REPO / "Documentation/develop/drive512e.svg"
 DOCUMENT = REPO / "Documentation/develop/drive512e.rst"
-PROGRAM = OUT / "bin/drive512e-bench"
+# What the document names as the program.
+PROGRAM = "published"
 HEADINGS = (Heading("figure", title=True), Heading("source", word=True), Heading("unit", word=True), Heading("published"),
             Heading("measured"), Heading("deviation"), Heading("not claimed because", word=True))
 KEY = (("coalesce", "claimed"), ("report", "not claimed"), ("host", "tolerance"))
@@ -33,13 +33,20 @@ KEY = (("coalesce", "claimed"), ("report", "not claimed"), ("host", "tolerance")
 
 def arguments(argv: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lab.drive", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--figures", type=Path, default=OUT / "bench-drive.json", metavar="FILE",
-                        help="what drive512e-bench has written (default: out/bench-drive.json)")
+    parser.add_argument("--only", metavar="PROFILE", help="this profile only")
+    parser.add_argument("--virtual", action="store_true", help="leave out the plugin in real time")
+    parser.add_argument("--json", type=Path, default=OUT / "bench-drive.json", metavar="FILE",
+                        help="where to write the figures (default: out/bench-drive.json)")
     parser.add_argument("--page", type=Path, default=OUT / "bench-drive.html", metavar="FILE",
                         help="the page (default: out/bench-drive.html)")
     parser.add_argument("--documents", action="store_true",
                         help="renew picture and table of Documentation/develop/drive512e.rst, too")
-    return parser.parse_args(argv)
+    given = parser.parse_args(argv)
+    if given.only is not None and given.only not in published.names():
+        parser.error(f"--only {given.only}: no profile with published figures; give one of {', '.join(published.names())}")
+    if given.only and given.documents:
+        parser.error("--documents: the document is of all profiles; leave out --only")
+    return given
 
 
 def cells(row: dict[str, Any]) -> list[str]:
@@ -87,18 +94,25 @@ def page(figures: dict[str, Any]) -> str:
 def main(argv: list[str]) -> int:
     given = arguments(argv)
     try:
-        figures = folder.load(given.figures, FORMAT, "make bench-drive")
-        given.page.write_text(page(figures))
-        say(f"the page: {given.page}")
+        figures = published.figures(given.only)
         if given.documents:
             PICTURE.write_text(picture.draw(figures))
-            printed = subprocess.run([PROGRAM], stdout=subprocess.PIPE, text=True).stdout
-            documents.write(DOCUMENT, PROGRAM.name, printed)
+            documents.write(DOCUMENT, PROGRAM, published.text(figures))
             say(f"the document: {PICTURE}, {DOCUMENT}")
+        if not given.virtual:
+            figures["live"] = [published.real_time(profile["name"]) for profile in figures["profiles"]]
+            figures["within"] &= all(run["holds"] for run in figures["live"])
+        print(published.text(figures), end="")
+        given.json.write_text(json.dumps(figures))
+        given.page.write_text(page(figures))
+        say(f"the page: {given.page}")
+    except ChildProcessError as error:
+        print(f"bench-drive: {error}", file=sys.stderr)
+        return DRIVE
     except (OSError, ValueError) as error:
         print(f"bench-drive: {error}", file=sys.stderr)
         return BROKEN
-    return FINE
+    return FINE if figures["within"] else OUTSIDE
 
 
 if __name__ == "__main__":

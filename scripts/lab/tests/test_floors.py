@@ -19,7 +19,7 @@ ROOMS = {
         "upstream": {"linux"},
         "demo": {"linux", "machines"},
         "dashboard": {"linux", "machines", "demo"},
-        "drive": {"dashboard"},
+        "drive": {"machines", "demo", "dashboard"},
         "traces": set(),
         "conform": {"linux", "machines"},
         "bench": {"linux", "machines", "demo", "dashboard"},

@@ -13,8 +13,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module", autouse=True)
 def program():
-    # it shares objects with drive512e-bench
-    with locked("drive512e-bench", OUT):
+    with locked("drive512e-nbd", OUT):
         subprocess.run(["make", "-s", "-C", REPO / "userspace/drive512e", f"OUT={OUT}", NBD], check=True, timeout=patience(300),
                        capture_output=True)
 
