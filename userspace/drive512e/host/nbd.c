@@ -10,17 +10,19 @@
  * status 3: the server cannot be started, or a request has failed.
  */
 #include <errno.h>
+#include <libnbd.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "lines.h"
-#include "server.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
 #define REQUEST_MAX (32u << 20)	/* the limit of nbdkit; bytes */
+#define PARAMETERS_MAX 32
 
 static struct nbd_handle *nbd;
 static int64_t began;
@@ -131,6 +133,45 @@ static int64_t live_time(struct host *host)
 	return now_ns() - began;
 }
 
+/*
+ * Start nbdkit with the plugin at this path and these parameters, which end with
+ * NULL, and return the connection to it; it ends with the connection. Returns
+ * NULL on failure, or if there are more than PARAMETERS_MAX parameters;
+ * nbd_get_error() has the reason, where it is not that.
+ */
+static struct nbd_handle *start_server(char *plugin, char **parameters)
+{
+	char *argv[PARAMETERS_MAX + 5] = {
+		"nbdkit", "--foreground", "--exit-with-parent", plugin,
+	};
+	struct nbd_handle *server;
+	unsigned int nr = 4;
+
+	for (; *parameters; parameters++) {
+		if (nr == 4 + PARAMETERS_MAX)
+			return NULL;
+		argv[nr++] = *parameters;
+	}
+	server = nbd_create();
+	if (server && nbd_connect_systemd_socket_activation(server, argv) < 0) {
+		nbd_close(server);
+		return NULL;
+	}
+	return server;
+}
+
+/*
+ * Ask for a real-time priority, for this program and the server that it starts.
+ * Returns 0, or -1 with errno set.
+ */
+static int ask_priority(void)
+{
+	struct sched_param param = { .sched_priority = 1 };
+
+	/* A client preempted for milliseconds is a slow client to the drive. */
+	return sched_setscheduler(0, SCHED_FIFO, &param);
+}
+
 int main(int argc, char **argv)
 {
 	struct host host = {
@@ -145,11 +186,11 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		lines_die("PLUGIN", "give the path of the plugin first");
 	config = lines_configure(argv + 2, NULL);
-	if (server_priority() < 0)
+	if (ask_priority() < 0)
 		fprintf(stderr, "drive512e-nbd: no real-time priority: %s; on a "
 				"busy machine times will be off\n",
 			strerror(errno));
-	nbd = server_start(argv[1], argv + 2);
+	nbd = start_server(argv[1], argv + 2);
 	if (!nbd)
 		die(argv[1]);
 	began = now_ns();

@@ -12,7 +12,7 @@ TOP = REPO / "userspace/drive512e"
 OBJECTS = OUT / "build/drive512e"
 MAP = (REPO / "Documentation/develop/source-map.rst").read_text()
 # What nbdkit has for the plugin, and clients of the drive, which lie above it.
-HOST = {"lines", "clock", "nbd", "server"}
+HOST = {"lines", "clock", "virtual", "nbd"}
 # The interface of the files that a disk is made of, and that of nbdkit in tests.
 SHARED = {"hdd_internal", "nbdkit_stand_in"}
 

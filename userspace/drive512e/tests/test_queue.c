@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The command queue of a disk. */
-#include "../bench/player.h"
+#include "player.h"
 
 #include <string.h>
 
@@ -23,32 +23,16 @@ static void queue(struct player *p, struct queued *q, enum op op,
 	struct request req = { op, offset, BLOCK, false };
 
 	memset(q, 0xff, sizeof(*q));
-	model_queue(p->model, q, &req, p->now);
+	model_queue(p->clock.model, q, &req, p->clock.now);
 }
 
 /* Decide all; return when the last choice was made. */
 static void decide_all(struct player *p)
 {
-	int64_t next = p->now;
+	int64_t next = p->clock.now;
 
 	while (next != INT64_MAX)
-		next = model_decide(p->model, next);
-}
-
-static struct request random_block(struct player *p, enum op op)
-{
-	struct request req = player_read_random(p, 0, 0);
-
-	req.op = op;
-	return req;
-}
-
-static struct request write_random(struct player *p, unsigned int job,
-				   unsigned int i)
-{
-	(void)job;
-	(void)i;
-	return random_block(p, OP_WRITE);
+		next = model_decide(p->clock.model, next);
 }
 
 static void test_reorders(void)
@@ -62,7 +46,7 @@ static void test_reorders(void)
 	player_send(&p, OP_READ, 500 * GB, BLOCK);
 	queue(&p, &first, OP_READ, 0);
 	player_pause(&p, MS);
-	model_decide(p.model, p.now);
+	model_decide(p.clock.model, p.clock.now);
 	for (unsigned int i = 0; i < 4; i++)
 		queue(&p, &q[i], OP_READ, places[i] * GB);
 	decide_all(&p);
@@ -75,15 +59,15 @@ static void test_reorders(void)
 }
 
 /* Compare with the same requests one at a time. */
-static void check_gain(bool cache, player_next *next)
+static void check_gain(bool cache, enum op op)
 {
 	struct player one, many;
 	int64_t single, together;
 
 	start(&one, cache);
 	start(&many, cache);
-	single = player_together(&one, 1, 2000, next);
-	together = player_together(&many, 32, 2000, next);
+	single = player_together(&one, op, 1);
+	together = player_together(&many, op, 32);
 	CHECK(together * 2 < single, "%jd ms and %jd ms",
 	      (intmax_t)(together / MS), (intmax_t)(single / MS));
 	player_stop(&one);
@@ -92,9 +76,9 @@ static void check_gain(bool cache, player_next *next)
 
 static void test_gain(void)
 {
-	check_gain(true, player_read_random);
-	check_gain(false, player_read_random);
-	check_gain(false, write_random);
+	check_gain(true, OP_READ);
+	check_gain(false, OP_READ);
+	check_gain(false, OP_WRITE);
 }
 
 /* One at a time there is nothing to choose: as without a queue. */
@@ -112,8 +96,8 @@ static void test_same_as_in_order(void)
 		config.profile = &without;
 		in_order = model_new(&config);
 		for (unsigned int i = 0; i < 5000; i++) {
-			struct request req = random_block(&p, tap_random(3) ?
-							  OP_READ : OP_WRITE);
+			struct request req = player_anywhere(&p, tap_random(3) ?
+							     OP_READ : OP_WRITE);
 			int64_t expected;
 
 			if (tap_random(4) == 0)
@@ -121,10 +105,10 @@ static void test_same_as_in_order(void)
 			if (tap_random(20) == 0)
 				req = (struct request){ .op = OP_FLUSH };
 			player_pause(&p, tap_random(300) * US);
-			expected = model_submit(in_order, &req, p.now);
+			expected = model_submit(in_order, &req, p.clock.now);
 			player_send(&p, req.op, req.offset, req.count);
-			CHECK(p.now == expected, "request %u: %jd and %jd", i,
-			      (intmax_t)p.now, (intmax_t)expected);
+			CHECK(p.clock.now == expected, "request %u: %jd and %jd", i,
+			      (intmax_t)p.clock.now, (intmax_t)expected);
 		}
 		model_free(in_order);
 		player_stop(&p);
@@ -142,11 +126,11 @@ static void test_nobody_starves(void)
 	player_send(&p, OP_READ, 0, BLOCK);
 	for (unsigned int i = 0; i < 8; i++)
 		queue(&p, &near[i], OP_READ, (1 + i) * 20000000u);
-	sent = p.now;
+	sent = p.clock.now;
 	queue(&p, &far, OP_READ, 990 * GB);
 	for (unsigned int i = 0; !far.decided && i < 10000; i++) {
-		p.now = model_decide(p.model, p.now);
-		model_decide(p.model, p.now);
+		p.clock.now = model_decide(p.clock.model, p.clock.now);
+		model_decide(p.clock.model, p.clock.now);
 		for (unsigned int j = 0; j < 8; j++) {
 			if (near[j].decided)
 				queue(&p, &near[j], OP_READ, (1 + i % 50) *
@@ -174,8 +158,8 @@ static void test_tags(void)
 		queue(&p, &q[i], OP_READ, i == 0 ? GB : i <= 32 ? (900 + i) * GB
 						 : GB + (i - 32) * 20000000u);
 	while (decided < 2) {
-		p.now = model_decide(p.model, p.now);
-		model_decide(p.model, p.now);
+		p.clock.now = model_decide(p.clock.model, p.clock.now);
+		model_decide(p.clock.model, p.clock.now);
 		decided = 0;
 		for (unsigned int i = 0; i < 40; i++) {
 			decided += q[i].decided;
@@ -198,7 +182,7 @@ static void test_flush_waits(void)
 		for (unsigned int i = 0; i < 8; i++)
 			queue(&p, &q[i], cache ? OP_READ : OP_WRITE,
 			      (100 + i * 100) * GB);
-		model_queue(p.model, &flush, &req, p.now);
+		model_queue(p.clock.model, &flush, &req, p.clock.now);
 		CHECK(flush.decided, "not decided");
 		for (unsigned int i = 0; i < 8; i++)
 			CHECK(q[i].decided && q[i].when <= flush.when,
@@ -217,11 +201,11 @@ static void test_power_cut_ends_all(void)
 	for (unsigned int i = 0; i < 8; i++)
 		queue(&p, &q[i], OP_WRITE, (100 + i * 100) * GB);
 	player_pause(&p, MS);
-	model_lose_power(p.model, p.now);
+	model_lose_power(p.clock.model, p.clock.now);
 	for (unsigned int i = 0; i < 8; i++)
-		CHECK(q[i].decided && q[i].when <= p.now + 30 * MS,
+		CHECK(q[i].decided && q[i].when <= p.clock.now + 30 * MS,
 		      "request %u is still there", i);
-	CHECK(model_decide(p.model, p.now) == INT64_MAX, "something waits");
+	CHECK(model_decide(p.clock.model, p.clock.now) == INT64_MAX, "something waits");
 	CHECK(player_send(&p, OP_READ, 0, BLOCK) < 40 * MS, "it does not serve");
 	player_stop(&p);
 }
@@ -235,16 +219,16 @@ static void test_asking_changes_nothing(void)
 	start(&p, false);
 	start(&other, false);
 	for (unsigned int i = 0; i < 16; i++) {
-		uint64_t at = player_place(&p, p.config.size, BLOCK, BLOCK);
+		uint64_t at = player_anywhere(&p, OP_READ).offset;
 
 		queue(&p, &a[i], i % 2 ? OP_READ : OP_WRITE, at);
 		queue(&other, &b[i], i % 2 ? OP_READ : OP_WRITE, at);
 		for (unsigned int j = 0; j < 20; j++) {
-			model_decide(p.model, p.now);
-			model_counters(p.model, p.now);
+			model_decide(p.clock.model, p.clock.now);
+			model_counters(p.clock.model, p.clock.now);
 			player_pause(&p, 50 * US);
 		}
-		other.now = p.now;
+		other.clock.now = p.clock.now;
 	}
 	decide_all(&p);
 	decide_all(&other);

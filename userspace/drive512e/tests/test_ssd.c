@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "../bench/player.h"
+#include "player.h"
 
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static int64_t one_write(const char *profile, uint64_t offset, uint64_t bytes,
 	player_start(&p, profile, true);
 	took = player_send(&p, OP_WRITE, offset, bytes);
 	if (rmws)
-		*rmws = model_counters(p.model, p.now).rmws;
+		*rmws = model_counters(p.clock.model, p.clock.now).rmws;
 	player_stop(&p);
 	return took;
 }
@@ -67,7 +67,7 @@ static void test_reads_only_the_rest(void)
 
 	player_start(&p, "qlc-64k", true);
 	player_send(&p, OP_WRITE, 0, 3 * 16384);
-	c = model_counters(p.model, p.now);
+	c = model_counters(p.clock.model, p.clock.now);
 	/* One page is read, and three are programmed as four. */
 	CHECK(c.busy_ns == 120 * US + 4 * 1310 * US, "%ju us",
 	      (uintmax_t)(c.busy_ns / US));
@@ -83,8 +83,8 @@ static void test_parallel_reads(void)
 
 	player_start(&one, "nvme-512e", true);
 	player_start(&many, "nvme-512e", true);
-	single = player_together(&one, 1, 5000, player_read_random);
-	together = player_together(&many, 16, 5000, player_read_random);
+	single = player_together(&one, OP_READ, 1);
+	together = player_together(&many, OP_READ, 16);
 	CHECK(together * 8 < single && together * 16 > single,
 	      "%jd us and %jd us", (intmax_t)(together / US),
 	      (intmax_t)(single / US));
@@ -130,8 +130,8 @@ static void test_one_die(void)
 	int64_t first, second;
 
 	player_start(&p, "nvme-512e", true);
-	first = model_submit(p.model, &req, p.now);
-	second = model_submit(p.model, &req, p.now);
+	first = model_submit(p.clock.model, &req, p.clock.now);
+	second = model_submit(p.clock.model, &req, p.clock.now);
 	CHECK(second - first >= profile->page_read_ns - 10 * US, "%jd ns",
 	      (intmax_t)(second - first));
 	player_stop(&p);
@@ -149,10 +149,10 @@ static void test_buffer_fills(void)
 	CHECK(player_send(&p, OP_WRITE, 0, 1 << 20) < MS, "not buffered");
 	for (unsigned int i = 1; i < 64; i++)
 		player_send(&p, OP_WRITE, (uint64_t)i << 20, 1 << 20);
-	start = p.now;
+	start = p.clock.now;
 	for (unsigned int i = 64; i < 256; i++)
 		sum += player_send(&p, OP_WRITE, (uint64_t)i << 20, 1 << 20);
-	CHECK((double)(192 << 20) / (double)(p.now - start) * 1e9 < rate * 1.05 &&
+	CHECK((double)(192 << 20) / (double)(p.clock.now - start) * 1e9 < rate * 1.05 &&
 	      (double)(192 << 20) / (double)sum * 1e9 > rate * 0.9,
 	      "%.0f MB/s", (double)(192 << 20) / (double)sum * 1e3);
 	player_stop(&p);
@@ -177,7 +177,7 @@ static void test_flush_and_fua(void)
 	player_send(&p, OP_WRITE, 0, 1 << 20);
 	took = player_send(&p, OP_FLUSH, 0, 0);
 	CHECK(took > profile->program_ns, "%jd us", (intmax_t)(took / US));
-	took = model_submit(p.model, &fua, p.now) - p.now;
+	took = model_submit(p.clock.model, &fua, p.clock.now) - p.clock.now;
 	CHECK(took > profile->program_ns, "%jd us", (intmax_t)(took / US));
 	player_stop(&p);
 }
@@ -218,7 +218,7 @@ static void test_power_cut(void)
 
 	player_start(&p, "nvme-512e", true);
 	player_send(&p, OP_WRITE, 0, (8 << 20) + BLOCK);
-	model_lose_power(p.model, p.now);
+	model_lose_power(p.clock.model, p.clock.now);
 	took = player_send(&p, OP_FLUSH, 0, 0);
 	CHECK(took < 30 * US, "%jd us for what was lost", (intmax_t)(took / US));
 	player_stop(&p);
@@ -244,14 +244,14 @@ static void test_balance(void)
 				.count = (1 + tap_random(300)) * UINT64_C(512),
 				.fua = tap_random(50) == 0,
 			};
-			int64_t done = model_submit(p.model, &req, p.now);
+			int64_t done = model_submit(p.clock.model, &req, p.clock.now);
 
-			CHECK(done > p.now && done - p.now < IDLE, "%jd us",
-			      (intmax_t)((done - p.now) / US));
-			p.now += tap_random(200) * US;
+			CHECK(done > p.clock.now && done - p.clock.now < IDLE, "%jd us",
+			      (intmax_t)((done - p.clock.now) / US));
+			p.clock.now += tap_random(200) * US;
 			/* The host waits for a drive that is far behind. */
-			if (done - p.now > 50 * MS)
-				p.now = done - 50 * MS;
+			if (done - p.clock.now > 50 * MS)
+				p.clock.now = done - 50 * MS;
 			if (req.op == OP_WRITE || req.op == OP_ZERO) {
 				struct touch t = touch_of(&p.config.map,
 							  req.offset, req.count);
@@ -260,12 +260,12 @@ static void test_balance(void)
 				blocks += t.last - t.first + 1;
 			}
 		}
-		c = model_counters(p.model, p.now);
+		c = model_counters(p.clock.model, p.clock.now);
 		CHECK(c.rmws == touches && c.blocks_written == blocks,
 		      "%s: %ju of %ju, %ju of %ju", names[n], (uintmax_t)c.rmws,
 		      (uintmax_t)touches, (uintmax_t)c.blocks_written,
 		      (uintmax_t)blocks);
-		CHECK(model_revolution(p.model) == 0, "it turns");
+		CHECK(model_revolution(p.clock.model) == 0, "it turns");
 		player_stop(&p);
 	}
 }
