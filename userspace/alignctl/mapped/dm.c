@@ -133,14 +133,6 @@ static bool read_device(struct dm_align *device, const char *name)
 	return false;
 }
 
-void dm_align_free(struct dm_align *device)
-{
-	free(device->name);
-	free(device->uuid);
-	targets_free(device->target, device->nr_targets);
-	memset(device, 0, sizeof(*device));
-}
-
 void dm_align_list_free(struct dm_align *devices, size_t nr)
 {
 	while (nr)
@@ -352,21 +344,6 @@ bool dm_uuid_partition(const char *uuid)
 	at += strlen("part");
 	return decimal_read(&at, UINT32_MAX, &number) && *at == '-' &&
 	       dm_uuid_attached(at + 1);
-}
-
-bool dm_align_gone(const struct dm_align *device)
-{
-	return targets_gone(device->target, device->nr_targets);
-}
-
-const struct align_target *dm_align_smaller(const struct dm_align *device)
-{
-	size_t i;
-
-	for (i = 0; i < device->nr_targets; i++)
-		if (target_offers_smaller(&device->target[i], device->logical))
-			return &device->target[i];
-	return NULL;
 }
 
 bool dm_align_open(const struct dm_align *device)

@@ -8,38 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "ledger/target.h"
+#include "ledger/dm_align.h"
 
 /* Length of the longest device name: DM_NAME_LEN without the final 0. */
 #define DM_MAX_NAME	127U
-
-/**
- * struct dm_align - a device-mapper device with at least one align target
- * @name: name of the device below /dev/mapper
- * @uuid: UUID of the device; "": none
- * @devno: device number
- * @open_count: number of openers, mounts and holders included
- * @suspended: the device is suspended
- * @from_sysfs: read without device-mapper; @uuid and @open_count, and start,
- *	length and table.start of the targets are not known then
- * @logical: logical block of the device, bytes, from sysfs; 0 if missing there
- * @held_oldest_ms: age of the oldest held block, ms, from sysfs; 0: nothing is
- *	held; unknown if missing there
- * @nr_targets: number of align targets
- * @target: the align targets, by rising start
- */
-struct dm_align {
-	char *name;
-	char *uuid;
-	dev_t devno;
-	int open_count;
-	bool suspended;
-	bool from_sysfs;
-	uint32_t logical;
-	struct maybe held_oldest_ms;
-	size_t nr_targets;
-	struct align_target *target;
-};
 
 /*
  * List all align devices, by name: from device-mapper, which needs root, or
@@ -54,7 +26,6 @@ void dm_align_list_free(struct dm_align *devices, size_t nr);
  * reported.
  */
 int dm_align_find(struct dm_align *device, const char *wanted);
-void dm_align_free(struct dm_align *device);
 
 /*
  * Read a device again, which may have another name by now. Return: false, with
@@ -74,12 +45,6 @@ bool dm_align_attached(const struct dm_align *device);
  */
 bool dm_uuid_attached(const char *uuid);
 bool dm_uuid_partition(const char *uuid);
-
-/* Check whether the device below any of the targets has been removed. */
-bool dm_align_gone(const struct dm_align *device);
-
-/* Find the first target that offers smaller logical blocks; NULL: none. */
-const struct align_target *dm_align_smaller(const struct dm_align *device);
 
 /* Check whether something has the device open now. */
 bool dm_align_open(const struct dm_align *device);
