@@ -425,14 +425,14 @@ static struct maybe bytes_of(struct maybe number, int64_t unit)
 static struct cause_ledger *read_ledger(const char *dir)
 {
 	struct cause_ledger *found = NULL;
-	struct ledger ledger;
+	struct ledger ledger = { 0 };
 	CLEANUP_FREE char *fault = ledger_read(&ledger, dir);
 
 	if (fault)
 		return NULL;
 	/* all targets of one device have one mode, or nothing is said of it */
-	if (ledger.nr_targets == 1) {
-		const char *mode = ledger.target[0].status.mode;
+	if (ledger.device.nr_targets == 1) {
+		const char *mode = ledger.device.target[0].status.mode;
 
 		found = memory_or_exit(calloc(1, sizeof(*found)));
 		found->coalesce = !strcmp(mode, "coalesce");

@@ -222,8 +222,8 @@ static bool reports_only(const struct ledger *ledger)
 {
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++)
-		if (strcmp(ledger->target[i].status.mode, "report"))
+	for (i = 0; i < ledger->device.nr_targets; i++)
+		if (strcmp(ledger->device.target[i].status.mode, "report"))
 			return false;
 	return true;
 }

@@ -150,9 +150,9 @@ static void check(const struct ledger *ledger)
 
 	check_number("epoch", ledger->epoch);
 	check_number("suggested_physical_block_size", ledger->suggested);
-	FUZZ_CHECK(maybe_above(ledger->held_oldest_ms, -1));
+	FUZZ_CHECK(maybe_above(ledger->device.held_oldest_ms, -1));
 	check_number("held_oldest_ms",
-		     (uint64_t)maybe_or(ledger->held_oldest_ms, 0));
+		     (uint64_t)maybe_or(ledger->device.held_oldest_ms, 0));
 	for (i = 0; i < LEDGER_NR; i++) {
 		check_number(counters[i].now, ledger->raw[i]);
 		if (!ledger_rows[i].gauge)
@@ -166,18 +166,18 @@ static void check(const struct ledger *ledger)
 		check_bins(histograms[i].baseline, ledger->baseline_bins[i],
 			   nr);
 	}
-	FUZZ_CHECK(ledger->nr_targets <= nr_fake_files);
-	for (k = 0; k < ledger->nr_targets; k++) {
+	FUZZ_CHECK(ledger->device.nr_targets <= nr_fake_files);
+	for (k = 0; k < ledger->device.nr_targets; k++) {
 		char file[64];
 
 		/* the file has the target's own number, not one that wraps */
 		snprintf(file, sizeof(file), "target%u_mode",
-			 ledger->target[k].index);
+			 ledger->device.target[k].index);
 		FUZZ_CHECK(fake_file_named(file));
-		FUZZ_CHECK(ledger->target[k].device);
+		FUZZ_CHECK(ledger->device.target[k].device);
 		for (other = 0; other < k; other++)
-			FUZZ_CHECK(ledger->target[other].index !=
-				   ledger->target[k].index);
+			FUZZ_CHECK(ledger->device.target[other].index !=
+				   ledger->device.target[k].index);
 	}
 }
 

@@ -21,9 +21,9 @@ static void check(const struct ledger_selection *selection)
 			for (bin = ledger_histograms[h].bins;
 			     bin < LEDGER_MAX_BINS; bin++)
 				FUZZ_CHECK(!ledger->bins[h][bin]);
-		for (k = 0; k < ledger->nr_targets; k++)
-			FUZZ_CHECK(ledger->target[k].device &&
-				   strlen(ledger->target[k].status.mode) <
+		for (k = 0; k < ledger->device.nr_targets; k++)
+			FUZZ_CHECK(ledger->device.target[k].device &&
+				   strlen(ledger->device.target[k].status.mode) <
 				   STATUS_MODE_MAX);
 	}
 }

@@ -72,12 +72,12 @@ static bool read_held_oldest(struct ledger *ledger, const char *dir)
 	const char *at = text;
 	uint64_t number;
 
-	ledger->held_oldest_ms = MAYBE_UNKNOWN;
+	ledger->device.held_oldest_ms = MAYBE_UNKNOWN;
 	if (!text)
 		return true;
 	if (!decimal_read(&at, INT64_MAX, &number) || *at)
 		return false;
-	ledger->held_oldest_ms = maybe_of((int64_t)number);
+	ledger->device.held_oldest_ms = maybe_of((int64_t)number);
 	return true;
 }
 
@@ -125,18 +125,22 @@ static void visit_file(const char *name, void *context)
 	target.status.held_bytes = ledger->missing[LEDGER_held_bytes] ?
 		MAYBE_UNKNOWN :
 		maybe_of((int64_t)ledger->raw[LEDGER_held_bytes]);
-	*ARRAY_APPEND(ledger->target, ledger->nr_targets) = target;
+	*ARRAY_APPEND(ledger->device.target, ledger->device.nr_targets) = target;
 }
 
 char *ledger_read(struct ledger *ledger, const char *disk_dir)
 {
 	CLEANUP_FREE char *dir = message_format("%s/align", disk_dir);
 	struct target_search search = { ledger, dir };
+	struct dm_align device = ledger->device;
 	unsigned int i;
 
-	memset(ledger, 0, sizeof(*ledger));
-	ledger->read_ns = clock_ns();
-	ledger->time = time(NULL);
+	targets_free(device.target, device.nr_targets);
+	device.target = NULL;
+	device.nr_targets = 0;
+	*ledger = (struct ledger){
+		.device = device, .read_ns = clock_ns(), .time = time(NULL),
+	};
 	if (!read_counter(dir, "epoch", &ledger->epoch))
 		return bad_file(dir, "epoch");
 	if (!read_counter(dir, "suggested_physical_block_size",
@@ -144,9 +148,7 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 		return bad_file(dir, "suggested_physical_block_size");
 	if (!read_held_oldest(ledger, dir))
 		return bad_file(dir, "held_oldest_ms");
-	ledger->logical = sysfs_logical(disk_dir);
-	if (!ledger->logical)
-		ledger->logical = ALIGN_SECTOR_SIZE;
+	ledger->device.logical = sysfs_logical(disk_dir);
 	for (i = 0; i < LEDGER_NR; i++) {
 		const char *name = ledger_rows[i].name;
 		CLEANUP_FREE char *base = message_format("baseline_%s", name);
@@ -179,7 +181,7 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 
 void ledger_free(struct ledger *ledger)
 {
-	targets_free(ledger->target, ledger->nr_targets);
+	dm_align_free(&ledger->device);
 	memset(ledger, 0, sizeof(*ledger));
 }
 
@@ -265,12 +267,13 @@ void ledger_histogram(const struct ledger *ledger,
 /* Bytes of a block that share a bin of phases; of the largest target's blocks. */
 static double phase_bin_bytes(const struct ledger *ledger)
 {
-	uint32_t least = ledger->logical;
+	uint32_t least = ledger->device.logical ? ledger->device.logical :
+						  ALIGN_SECTOR_SIZE;
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++)
-		if (ledger->target[i].status.physical / ALIGN_PHASE_BINS > least)
-			least = ledger->target[i].status.physical /
+	for (i = 0; i < ledger->device.nr_targets; i++)
+		if (ledger->device.target[i].status.physical / ALIGN_PHASE_BINS > least)
+			least = ledger->device.target[i].status.physical /
 				ALIGN_PHASE_BINS;
 	return least;
 }

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "ledger/target.h"
+#include "ledger/dm_align.h"
 #include "geometry.h"
 
 enum ledger_counter {
@@ -67,44 +67,38 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
 
 /**
  * struct ledger - the ledger as read at one time
+ * @device: the device; its logical block, targets and the age of what it holds as
+ *	they were then
  * @read_ns: time of the reading, on the monotonic clock
  * @since_ns: time of the earlier reading from which it counts, likewise; 0: it
  *	counts from the last reset
  * @time: time of the reading, of day
  * @epoch: number of the epoch
  * @suggested: suggested physical block, bytes, or 0
- * @logical: logical block of the align device, bytes
- * @held_oldest_ms: age of the oldest held block, ms; 0: nothing is held; unknown
- *	if the module, which is older, does not say
  * @missing: counters that the module, which is older, does not have
  * @raw: counters since the device was created
  * @baseline: counters at the last reset; 0 for gauges
  * @bins: histograms since the device was created
  * @baseline_bins: histograms at the last reset
- * @nr_targets: number of targets
- * @target: the targets
  */
 struct ledger {
+	struct dm_align device;
 	uint64_t read_ns;
 	uint64_t since_ns;
 	time_t time;
 	uint64_t epoch;
 	uint64_t suggested;
-	uint32_t logical;
-	struct maybe held_oldest_ms;
 	bool missing[LEDGER_NR];
 	uint64_t raw[LEDGER_NR];
 	uint64_t baseline[LEDGER_NR];
 	uint64_t bins[HISTOGRAM_NR][LEDGER_MAX_BINS];
 	uint64_t baseline_bins[HISTOGRAM_NR][LEDGER_MAX_BINS];
-	size_t nr_targets;
-	struct align_target *target;
 };
 
 /*
- * Read the ledger of a disk whose folder in sysfs is @disk_dir. Return: NULL,
- * or which file is missing or malformed, for free(). What an older module lacks
- * is no error.
+ * Read the ledger of a disk whose folder in sysfs is @disk_dir, for the first
+ * time into one that is 0. Return: NULL, or which file is missing or malformed,
+ * for free(). What an older module lacks is no error.
  */
 char *ledger_read(struct ledger *ledger, const char *disk_dir);
 void ledger_free(struct ledger *ledger);

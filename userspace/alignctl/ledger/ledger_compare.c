@@ -138,8 +138,8 @@ static double number(const struct ledger *ledger, enum measure measure,
 	case MEASURE_NR:
 		break;
 	case MEASURE_PHYSICAL:
-		return ledger->nr_targets ?
-		       (double)ledger->target[0].status.physical : NAN;
+		return ledger->device.nr_targets ?
+		       (double)ledger->device.target[0].status.physical : NAN;
 	case MEASURE_WRITES:
 		return (double)ledger_value(ledger, LEDGER_writes);
 	case MEASURE_BYTES:
@@ -227,8 +227,8 @@ static struct table_value state_value(const struct ledger *ledger,
 	bool open;
 
 	if (measure == MEASURE_MODE)
-		return ledger->nr_targets ?
-		       table_text(ledger->target[0].status.mode) : table_null();
+		return ledger->device.nr_targets ?
+		       table_text(ledger->device.target[0].status.mode) : table_null();
 	n = number(ledger, measure, &open);
 	if (isnan(n))
 		return table_null();

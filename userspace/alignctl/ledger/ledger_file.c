@@ -155,14 +155,14 @@ static char *read_targets(struct ledger *ledger, struct json_object *device)
 	    json_object_array_length(array) > MAX_TARGETS)
 		return message_format("no array targets");
 	nr = json_object_array_length(array);
-	ledger->target = memory_or_exit(calloc(nr + 1,
-					       sizeof(*ledger->target)));
+	ledger->device.target = memory_or_exit(calloc(nr + 1,
+					       sizeof(*ledger->device.target)));
 	for (i = 0; i < nr; i++) {
-		if (!read_target(&ledger->target[i],
+		if (!read_target(&ledger->device.target[i],
 				 json_object_array_get_idx(array, i)))
 			return message_format("target %zu lacks index, mode, device or physical_block_size",
 					      i);
-		ledger->nr_targets++;
+		ledger->device.nr_targets++;
 	}
 	return NULL;
 }
@@ -179,8 +179,6 @@ static char *read_device(struct ledger_device *device,
 		return message_format("a device without name or dm");
 	device->name = message_format("%s", name);
 	device->dm = message_format("%s", dm);
-	/* first bytes in a block are multiples of this, not of the device's own */
-	device->ledger.logical = ALIGN_SECTOR_SIZE;
 	error = read_counters(&device->ledger, object);
 	/* the bins of phases depend on the targets' blocks */
 	if (!error)

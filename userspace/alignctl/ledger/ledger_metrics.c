@@ -98,9 +98,9 @@ static bool cannot_count(const struct ledger *ledger,
 	if ((counter != LEDGER_reads_bounced && counter != LEDGER_bounce_reads &&
 	     counter != LEDGER_touches_starved) || ledger->raw[counter])
 		return false;
-	for (i = 0; i < ledger->nr_targets; i++)
-		if (target_offers_smaller(&ledger->target[i],
-					  ledger->logical))
+	for (i = 0; i < ledger->device.nr_targets; i++)
+		if (target_offers_smaller(&ledger->device.target[i],
+					  ledger->device.logical))
 			return false;
 	return true;
 }
@@ -215,7 +215,7 @@ static void write_held_oldest(const struct metrics *metrics)
 	for (i = 0; i < metrics->nr; i++) {
 		int64_t ms;
 
-		if (!maybe_get(metrics->device[i].ledger.held_oldest_ms, &ms))
+		if (!maybe_get(metrics->device[i].ledger.device.held_oldest_ms, &ms))
 			continue;
 		sample(metrics, "held_oldest_seconds", "", &metrics->device[i]);
 		fprintf(metrics->out, "} %.3f\n", (double)ms / 1000);
@@ -239,13 +239,13 @@ static void write_info(const struct metrics *metrics,
 	bool same = true;
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++) {
-		mode = common(mode, ledger->target[i].status.mode);
-		lower = common(lower, ledger->target[i].device);
-		same &= physical < 0 || physical == ledger->target[i].status.physical;
-		physical = ledger->target[i].status.physical;
-		if (hold_ms < ledger->target[i].hold_ms)
-			hold_ms = ledger->target[i].hold_ms;
+	for (i = 0; i < ledger->device.nr_targets; i++) {
+		mode = common(mode, ledger->device.target[i].status.mode);
+		lower = common(lower, ledger->device.target[i].device);
+		same &= physical < 0 || physical == ledger->device.target[i].status.physical;
+		physical = ledger->device.target[i].status.physical;
+		if (hold_ms < ledger->device.target[i].hold_ms)
+			hold_ms = ledger->device.target[i].hold_ms;
 	}
 	CLEANUP_FREE char *block = same ? message_format("%" PRId64, physical) :
 					  message_format("mixed");
@@ -273,8 +273,8 @@ static void write_targets(const struct metrics *metrics)
 		const struct ledger *ledger = &metrics->device[i].ledger;
 
 		sample(metrics, "device_gone", "", &metrics->device[i]);
-		sample_end(metrics, targets_gone(ledger->target,
-						 ledger->nr_targets) ? 1 : 0);
+		sample_end(metrics, targets_gone(ledger->device.target,
+						 ledger->device.nr_targets) ? 1 : 0);
 	}
 	family(metrics, "memory_bytes", "gauge",
 	       "memory that blocks take now", "");
@@ -282,8 +282,8 @@ static void write_targets(const struct metrics *metrics)
 		const struct ledger *ledger = &metrics->device[i].ledger;
 		uint64_t sum = 0;
 
-		for (k = 0; k < ledger->nr_targets; k++)
-			sum += ledger->target[k].status.memory_bytes;
+		for (k = 0; k < ledger->device.nr_targets; k++)
+			sum += ledger->device.target[k].status.memory_bytes;
 		sample(metrics, "memory_bytes", "", &metrics->device[i]);
 		sample_end(metrics, sum);
 	}

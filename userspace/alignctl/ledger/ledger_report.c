@@ -98,8 +98,8 @@ static struct table_value target_value(const void *row, size_t column)
 	case TARGET_MODE:
 		return table_text(target->status.mode);
 	case TARGET_LOGICAL:
-		return target_offers_smaller(target, r->ledger->logical) ?
-			table_number(r->ledger->logical) : table_null();
+		return target_offers_smaller(target, r->ledger->device.logical) ?
+			table_number(r->ledger->device.logical) : table_null();
 	case TARGET_PHYSICAL:
 		return table_number(target->status.physical);
 	case TARGET_OFFSET:
@@ -131,8 +131,8 @@ static void text_targets(const struct ledger *ledger)
 	struct table *table = table_new(&target_table);
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++) {
-		const struct target_row row = { ledger, &ledger->target[i] };
+	for (i = 0; i < ledger->device.nr_targets; i++) {
+		const struct target_row row = { ledger, &ledger->device.target[i] };
 
 		table_add(table, &row);
 	}
@@ -144,8 +144,8 @@ static struct json_object *json_targets(const struct ledger *ledger)
 	struct json_object *array = json_new_array();
 	size_t i;
 
-	for (i = 0; i < ledger->nr_targets; i++) {
-		const struct target_row row = { ledger, &ledger->target[i] };
+	for (i = 0; i < ledger->device.nr_targets; i++) {
+		const struct target_row row = { ledger, &ledger->device.target[i] };
 
 		json_append(array, table_json(&target_table, &row));
 	}
@@ -524,7 +524,7 @@ static void text_held(const struct ledger *ledger)
 	       figure(FIGURE_BYTES,
 		      (double)ledger->raw[LEDGER_held_bytes]).text,
 	       blocks, PLURAL_OF(blocks),
-	       maybe_get(ledger->held_oldest_ms, &oldest) ?
+	       maybe_get(ledger->device.held_oldest_ms, &oldest) ?
 	       figure(FIGURE_MS, (double)oldest).text : "-");
 }
 
@@ -532,7 +532,7 @@ static void text_held(const struct ledger *ledger)
 static void text_faults(const struct ledger *ledger)
 {
 	const struct align_target *gone =
-		targets_gone(ledger->target, ledger->nr_targets);
+		targets_gone(ledger->device.target, ledger->device.nr_targets);
 
 	if (gone)
 		printf("  gone: %s, below, is no longer there; reads and writes fail\n",
@@ -656,7 +656,7 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add_number(object, "epoch", ledger->epoch);
 	json_add_number(object, "suggested_physical_block_size",
 			ledger->suggested);
-	if (maybe_get(ledger->held_oldest_ms, &oldest))
+	if (maybe_get(ledger->device.held_oldest_ms, &oldest))
 		json_add_number(object, "held_oldest_ms", (uint64_t)oldest);
 	else
 		json_add_null(object, "held_oldest_ms");

@@ -146,13 +146,10 @@ static int read_ledger(struct ledger_device *device, char **error)
 	for (tries = 0; ; tries++) {
 		was_idle = idle(device);
 		*error = ledger_read(&device->ledger, device->dir);
-		if (*error) {
-			ledger_free(&device->ledger);
+		if (*error)
 			return ALIGNCTL_IO;
-		}
 		if (ledger_balanced(&device->ledger) || tries == BALANCE_TRIES)
 			break;
-		ledger_free(&device->ledger);
 		nanosleep(&pause, NULL);
 	}
 	if (!ledger_balanced(&device->ledger) && was_idle && idle(device)) {
@@ -160,7 +157,8 @@ static int read_ledger(struct ledger_device *device, char **error)
 			      device->name);
 		result = ALIGNCTL_FINDINGS;
 	}
-	gone = targets_gone(device->ledger.target, device->ledger.nr_targets);
+	gone = targets_gone(device->ledger.device.target,
+			    device->ledger.device.nr_targets);
 	if (gone) {
 		mode_report_gone(device->name, gone->device);
 		result = ALIGNCTL_FINDINGS;

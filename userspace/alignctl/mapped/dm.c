@@ -197,37 +197,27 @@ static void visit_block(const char *name, void *context)
 	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
 	CLEANUP_FREE char *error = NULL;
 	struct sysfs_list *list = context;
-	struct dm_align device = { .from_sysfs = true };
-	struct ledger ledger = { 0 };
+	struct ledger ledger = { .device.from_sysfs = true };
+	struct dm_align *device = &ledger.device;
 	int64_t suspended = 0;
 
-	if (!epoch || !sysfs_devno(dir, "dev", &device.devno))
+	if (!epoch || !sysfs_devno(dir, "dev", &device->devno))
 		return;
-	device.name = sysfs_text(dir, "dm/name");
-	if (!device.name)
+	device->name = sysfs_text(dir, "dm/name");
+	if (!device->name)
 		return;
 	error = ledger_read(&ledger, dir);
 	if (error) {
 		message_error("%s", error);
 		list->result = ALIGNCTL_IO;
+	}
+	if (error || !device->nr_targets) {
 		ledger_free(&ledger);
-		dm_align_free(&device);
 		return;
 	}
 	sysfs_number(dir, "dm/suspended", &suspended);
-	device.suspended = suspended;
-	device.logical = sysfs_logical(dir);
-	device.held_oldest_ms = ledger.held_oldest_ms;
-	device.target = ledger.target;
-	device.nr_targets = ledger.nr_targets;
-	ledger.target = NULL;
-	ledger.nr_targets = 0;
-	ledger_free(&ledger);
-	if (!device.nr_targets) {
-		dm_align_free(&device);
-		return;
-	}
-	*ARRAY_APPEND(list->device, list->nr) = device;
+	device->suspended = suspended;
+	*ARRAY_APPEND(list->device, list->nr) = *device;
 }
 
 static int list_sysfs(struct dm_align **devices, size_t *nr)

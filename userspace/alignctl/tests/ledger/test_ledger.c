@@ -86,15 +86,15 @@ static void read_all(struct ledger *ledger)
 static void reading(void)
 {
 	uint64_t bins[LEDGER_MAX_BINS];
-	struct ledger ledger;
+	struct ledger ledger = { 0 };
 	unsigned int i;
 
 	make_ledger();
 	read_all(&ledger);
 	CHECK(ledger.epoch == 2 && ledger.suggested == 16384, "epoch %" PRIu64,
 	      ledger.epoch);
-	CHECK(maybe_is(ledger.held_oldest_ms, 1500), "held for %" PRId64 " ms",
-	      maybe_or(ledger.held_oldest_ms, -1));
+	CHECK(maybe_is(ledger.device.held_oldest_ms, 1500), "held for %" PRId64 " ms",
+	      maybe_or(ledger.device.held_oldest_ms, -1));
 	for (i = 0; i < LEDGER_NR; i++) {
 		uint64_t want = ledger_rows[i].gauge ? 1000 + i :
 						       1000 + i - 10 * i;
@@ -107,15 +107,15 @@ static void reading(void)
 		CHECK(bins[5] == 42 && !bins[4], "%s: %" PRIu64,
 		      ledger_histograms[i].name, bins[5]);
 	}
-	CHECK(ledger.nr_targets == 1 &&
-	      !strcmp(ledger.target[0].status.mode, "report") &&
-	      !maybe_known(ledger.target[0].status.offset) &&
-	      ledger.target[0].status.physical == 4096 &&
-	      !strcmp(ledger.target[0].device, "sda"), "%zu targets",
-	      ledger.nr_targets);
-	CHECK(ledger.target[0].hold_ms == 250 &&
-	      ledger.target[0].memory_high_water == 26000, "hold_ms %" PRId64,
-	      ledger.target[0].hold_ms);
+	CHECK(ledger.device.nr_targets == 1 &&
+	      !strcmp(ledger.device.target[0].status.mode, "report") &&
+	      !maybe_known(ledger.device.target[0].status.offset) &&
+	      ledger.device.target[0].status.physical == 4096 &&
+	      !strcmp(ledger.device.target[0].device, "sda"), "%zu targets",
+	      ledger.device.nr_targets);
+	CHECK(ledger.device.target[0].hold_ms == 250 &&
+	      ledger.device.target[0].memory_high_water == 26000, "hold_ms %" PRId64,
+	      ledger.device.target[0].hold_ms);
 	ledger_free(&ledger);
 	tree_close();
 }
@@ -124,7 +124,7 @@ static void missing(void)
 {
 	CLEANUP_FREE char *error = NULL;
 	CLEANUP_FREE char *dir = NULL;
-	struct ledger ledger;
+	struct ledger ledger = { 0 };
 
 	make_ledger();
 	dir = sysfs_path(DIR);
@@ -138,7 +138,7 @@ static void missing(void)
 
 static void numbered(void)
 {
-	struct ledger ledger;
+	struct ledger ledger = { 0 };
 
 	make_ledger();
 	/* target 0 has its file; these are not the kernel's */
@@ -146,7 +146,7 @@ static void numbered(void)
 	tree_file(DIR "/align/target4294967296_mode", "report\n");
 	tree_file(DIR "/align/target_mode", "report\n");
 	read_all(&ledger);
-	CHECK(ledger.nr_targets == 1, "%zu targets", ledger.nr_targets);
+	CHECK(ledger.device.nr_targets == 1, "%zu targets", ledger.device.nr_targets);
 	ledger_free(&ledger);
 	tree_close();
 }
@@ -186,7 +186,7 @@ static void amplification(void)
 
 static void intervals(void)
 {
-	struct ledger before, after;
+	struct ledger before = { 0 }, after = { 0 };
 	uint64_t bins[LEDGER_MAX_BINS];
 
 	make_ledger();
@@ -211,7 +211,7 @@ static void intervals(void)
 
 static void restarted(void)
 {
-	struct ledger before, after;
+	struct ledger before = { 0 }, after = { 0 };
 	uint64_t bins[LEDGER_MAX_BINS];
 
 	make_ledger();
@@ -236,17 +236,17 @@ static void bounds(void)
 	struct align_target target[2] = {
 		{ .status.physical = 4096 }, { .status.physical = 65536 },
 	};
-	struct ledger ledger = { .logical = 512 };
+	struct ledger ledger = { .device.logical = 512 };
 
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 2560, "phase");
-	ledger.nr_targets = 2;
-	ledger.target = target;
+	ledger.device.nr_targets = 2;
+	ledger.device.target = target;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 2560,
 	      "phase of 64 KiB");
 	target[1].status.physical = 262144;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 5 * 2048,
 	      "phase of 256 KiB");
-	ledger.logical = 4096;
+	ledger.device.logical = 4096;
 	CHECK(ledger_bin_bound(&ledger, HISTOGRAM_PHASE, 5) == 5 * 4096,
 	      "phase of 256 KiB, 4096 addressable");
 	target[1].status.physical = 1048576;
