@@ -13,9 +13,14 @@ void dm_align_free(struct dm_align *device)
 	memset(device, 0, sizeof(*device));
 }
 
-bool dm_align_gone(const struct dm_align *device)
+const struct align_target *dm_align_gone(const struct dm_align *device)
 {
-	return targets_gone(device->target, device->nr_targets);
+	size_t i;
+
+	for (i = 0; i < device->nr_targets; i++)
+		if (device->target[i].device_gone)
+			return &device->target[i];
+	return NULL;
 }
 
 const struct align_target *dm_align_smaller(const struct dm_align *device)

@@ -40,8 +40,8 @@ struct dm_align {
 
 void dm_align_free(struct dm_align *device);
 
-/* Check whether the device below any of the targets has been removed. */
-bool dm_align_gone(const struct dm_align *device);
+/* Find the first target whose device below has been removed; NULL: none. */
+const struct align_target *dm_align_gone(const struct dm_align *device);
 
 /* Find the first target that offers smaller logical blocks; NULL: none. */
 const struct align_target *dm_align_smaller(const struct dm_align *device);

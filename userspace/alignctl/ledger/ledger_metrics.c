@@ -273,8 +273,7 @@ static void write_targets(const struct metrics *metrics)
 		const struct ledger *ledger = &metrics->device[i].ledger;
 
 		sample(metrics, "device_gone", "", &metrics->device[i]);
-		sample_end(metrics, targets_gone(ledger->device.target,
-						 ledger->device.nr_targets) ? 1 : 0);
+		sample_end(metrics, dm_align_gone(&ledger->device) ? 1 : 0);
 	}
 	family(metrics, "memory_bytes", "gauge",
 	       "memory that blocks take now", "");

@@ -531,8 +531,7 @@ static void text_held(const struct ledger *ledger)
 /* Print what is wrong with a device, if something is. */
 static void text_faults(const struct ledger *ledger)
 {
-	const struct align_target *gone =
-		targets_gone(ledger->device.target, ledger->device.nr_targets);
+	const struct align_target *gone = dm_align_gone(&ledger->device);
 
 	if (gone)
 		printf("  gone: %s, below, is no longer there; reads and writes fail\n",

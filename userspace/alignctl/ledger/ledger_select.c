@@ -157,8 +157,7 @@ static int read_ledger(struct ledger_device *device, char **error)
 			      device->name);
 		result = ALIGNCTL_FINDINGS;
 	}
-	gone = targets_gone(device->ledger.device.target,
-			    device->ledger.device.nr_targets);
+	gone = dm_align_gone(&device->ledger.device);
 	if (gone) {
 		mode_report_gone(device->name, gone->device);
 		result = ALIGNCTL_FINDINGS;

@@ -127,14 +127,3 @@ bool target_offers_smaller(const struct align_target *target, uint32_t logical)
 {
 	return logical && logical < target->lower_logical;
 }
-
-const struct align_target *targets_gone(const struct align_target *target,
-					size_t nr)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++)
-		if (target[i].device_gone)
-			return &target[i];
-	return NULL;
-}

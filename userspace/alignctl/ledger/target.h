@@ -63,8 +63,4 @@ void targets_free(struct align_target *target, size_t nr);
  */
 bool target_offers_smaller(const struct align_target *target, uint32_t logical);
 
-/* Find the first target whose device below is gone; NULL: none. */
-const struct align_target *targets_gone(const struct align_target *target,
-					size_t nr);
-
 #endif

@@ -130,8 +130,7 @@ static int enter(void *context, const char *mode)
 /* Check that the device is well. Return: enum alignctl_exit, reported. */
 static int check_well(const struct dm_align *device)
 {
-	const struct align_target *gone =
-		targets_gone(device->target, device->nr_targets);
+	const struct align_target *gone = dm_align_gone(device);
 	size_t i;
 
 	if (gone) {
