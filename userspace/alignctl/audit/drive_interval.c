@@ -184,7 +184,7 @@ void drives_ask(struct drives *drives, const struct ledger_selection *devices)
 	size_t i;
 
 	for (i = 0; i < devices->nr; i++)
-		drives_below(drives, devices->device[i].devno, ignore_drive, NULL);
+		drives_below(drives, devices->ledger[i].device.devno, ignore_drive, NULL);
 }
 
 static void count_drive(const struct drive *drive, void *context)
@@ -274,16 +274,14 @@ static void add_row(const struct drive *drive, void *context)
 }
 
 static void add_all(struct drives *before, struct drives *now,
-		    const struct ledger_device *device,
+		    const struct ledger *ledger,
 		    void (*add)(const struct interval_row *row, void *context),
 		    void *context)
 {
-	struct adding adding = {
-		before, &device->ledger, 0, add, context,
-	};
+	struct adding adding = { before, ledger, 0, add, context };
 
-	drives_below(now, device->devno, count_drive, &adding.drives);
-	drives_below(now, device->devno, add_row, &adding);
+	drives_below(now, ledger->device.devno, count_drive, &adding.drives);
+	drives_below(now, ledger->device.devno, add_row, &adding);
 }
 
 static void add_to_table(const struct interval_row *row, void *context)
@@ -292,11 +290,11 @@ static void add_to_table(const struct interval_row *row, void *context)
 }
 
 void drive_interval_text(struct drives *before, struct drives *now,
-			 const struct ledger_device *device)
+			 const struct ledger *ledger)
 {
 	struct table *table = table_new(&interval_table);
 
-	add_all(before, now, device, add_to_table, table);
+	add_all(before, now, ledger, add_to_table, table);
 	table_print(table, 2);
 }
 
@@ -307,10 +305,10 @@ static void add_object(const struct interval_row *row, void *context)
 
 struct json_object *drive_interval_json(struct drives *before,
 					struct drives *now,
-					const struct ledger_device *device)
+					const struct ledger *ledger)
 {
 	struct json_object *array = json_new_array();
 
-	add_all(before, now, device, add_object, array);
+	add_all(before, now, ledger, add_object, array);
 	return array;
 }

@@ -28,12 +28,12 @@ void drives_ask(struct drives *drives, const struct ledger_selection *devices);
  * counts from the reading that belongs to @before on.
  */
 void drive_interval_text(struct drives *before, struct drives *now,
-			 const struct ledger_device *device);
+			 const struct ledger *ledger);
 
 /* Return an array with an object for each drive in the same way. */
 struct json_object *drive_interval_json(struct drives *before,
 					struct drives *now,
-					const struct ledger_device *device);
+					const struct ledger *ledger);
 
 /* The members of each in drive_interval_json() that drive_report_members[] lacks. */
 extern const struct schema_row drive_interval_members[];

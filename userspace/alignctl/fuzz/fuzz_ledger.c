@@ -183,33 +183,34 @@ static void check(const struct ledger *ledger)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static char fuzz[] = "fuzz", dm[] = "dm-0", dir[] = "/sys/block/dm-0";
-	struct ledger_device device = { .name = fuzz, .dm = dm, .dir = dir };
+	struct ledger ledger = { 0 };
 	struct fuzz_bytes bytes = { data, size };
 	char *error;
 
 	if (!*counters[0].now)
 		make_names();
 	fake_files_open(&bytes);
-	error = ledger_read(&device.ledger, dir);
+	ledger.device.name = strdup("fuzz");
+	ledger.device.dm = strdup("dm-0");
+	error = ledger_read(&ledger, "/sys/block/dm-0");
 	/* a new device's ledger is read */
 	FUZZ_CHECK(!error || nr_fake_files);
 	if (!error) {
-		check(&device.ledger);
+		check(&ledger);
 		/* seldom, as it takes as long as ten readings */
 		if (size % 64 == 0)
-			ledger_report_text(&device, 1);
+			ledger_report_text(&ledger, 1);
 		if (size % 64 == 1)
-			ledger_report_json(&device, 1, size & 16);
+			ledger_report_json(&ledger, 1, size & 16);
 		if (size % 64 == 2)
-			ledger_metrics_write(stdout, &device, 1, 0);
+			ledger_metrics_write(stdout, &ledger, 1, 0);
 		if (size % 64 == 3)
-			ledger_bars_text(&device, 1);
+			ledger_bars_text(&ledger, 1);
 		if (size % 64 == 4)
-			ledger_interval_text(&device, 1, true);
+			ledger_interval_text(&ledger, 1, true);
 	}
 	free(error);
-	ledger_free(&device.ledger);
+	ledger_free(&ledger);
 	fake_files_close();
 	return 0;
 }

@@ -13,10 +13,9 @@ static void check(const struct ledger_selection *selection)
 	size_t i, k;
 
 	for (i = 0; i < selection->nr; i++) {
-		const struct ledger_device *device = &selection->device[i];
-		const struct ledger *ledger = &device->ledger;
+		const struct ledger *ledger = &selection->ledger[i];
 
-		FUZZ_CHECK(device->name && device->dm);
+		FUZZ_CHECK(ledger->device.name && ledger->device.dm);
 		for (h = 0; h < HISTOGRAM_NR; h++)
 			for (bin = ledger_histograms[h].bins;
 			     bin < LEDGER_MAX_BINS; bin++)

@@ -13,6 +13,8 @@
 /**
  * struct dm_align - a device-mapper device with at least one align target
  * @name: name of the device below /dev/mapper
+ * @dm: the kernel's name, "dm-N"; NULL unless @from_sysfs
+ * @dir: folder of the device in sysfs; likewise
  * @uuid: UUID of the device; "": none
  * @devno: device number
  * @open_count: number of openers, mounts and holders included
@@ -27,6 +29,8 @@
  */
 struct dm_align {
 	char *name;
+	char *dm;
+	char *dir;
 	char *uuid;
 	dev_t devno;
 	int open_count;
@@ -38,6 +42,12 @@ struct dm_align {
 	struct align_target *target;
 };
 
+/*
+ * Describe the align device that the kernel calls @dm, as sysfs has it, without
+ * what it holds and its targets, which ledger_read() reads. Return: false, with
+ * nothing to free, if it is no align device.
+ */
+bool dm_align_from_sysfs(struct dm_align *device, const char *dm);
 void dm_align_free(struct dm_align *device);
 
 /* Find the first target whose device below has been removed; NULL: none. */

@@ -166,16 +166,16 @@ static void text_bars(const struct bars *bars)
 	table_print(table, 2);
 }
 
-void ledger_bars_text(const struct ledger_device *devices, size_t nr)
+void ledger_bars_text(const struct ledger *ledgers, size_t nr)
 {
 	unsigned int histogram;
 	struct bars bars;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		printf("%s (%s)\n", devices[i].name, devices[i].dm);
+		printf("%s (%s)\n", ledgers[i].device.name, ledgers[i].device.dm);
 		for (histogram = 0; histogram < HISTOGRAM_NR; histogram++) {
-			get_bars(&bars, &devices[i].ledger, histogram);
+			get_bars(&bars, &ledgers[i], histogram);
 			if (bars.all)
 				text_bars(&bars);
 		}

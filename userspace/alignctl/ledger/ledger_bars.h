@@ -23,6 +23,6 @@ struct table_value ledger_percentile(const uint64_t *bins,
 char *ledger_bar(double part, unsigned int width);
 
 /* Print each histogram that is not empty, a bar for each bin. */
-void ledger_bars_text(const struct ledger_device *devices, size_t nr);
+void ledger_bars_text(const struct ledger *ledgers, size_t nr);
 
 #endif

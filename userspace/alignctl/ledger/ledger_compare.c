@@ -398,18 +398,16 @@ static void append_phase(const struct phase_row *row, void *array)
 	json_append(array, table_json(&phase_table, row));
 }
 
-static void text_pair(const struct ledger_device *before,
-		      const struct ledger_device *after)
+static void text_pair(const struct ledger *before, const struct ledger *after)
 {
-	const struct phases phases = phases_of(&before->ledger,
-					       &after->ledger);
-	struct compare_row row = { &before->ledger, &after->ledger, 0 };
+	const struct phases phases = phases_of(before, after);
+	struct compare_row row = { before, after, 0 };
 	struct table *table = table_new(&compare_table);
 	/* a file has any text */
-	CLEANUP_FREE char *name_before = message_visible(before->name);
-	CLEANUP_FREE char *name = message_visible(after->name);
+	CLEANUP_FREE char *name_before = message_visible(before->device.name);
+	CLEANUP_FREE char *name = message_visible(after->device.name);
 
-	if (strcmp(before->name, after->name))
+	if (strcmp(before->device.name, after->device.name))
 		printf("%s before, %s after\n", name_before, name);
 	else
 		printf("%s\n", name);
@@ -454,16 +452,15 @@ const struct schema_document ledger_compare_document = {
 	"stats --compare", JSON_FORMAT, NULL, document_rows,
 };
 
-static struct json_object *json_pair(const struct ledger_device *before,
-				     const struct ledger_device *after)
+static struct json_object *json_pair(const struct ledger *before,
+				     const struct ledger *after)
 {
-	const struct phases phases = phases_of(&before->ledger,
-					       &after->ledger);
-	struct compare_row row = { &before->ledger, &after->ledger, 0 };
+	const struct phases phases = phases_of(before, after);
+	struct compare_row row = { before, after, 0 };
 	struct json_object *object = json_new(), *array = json_new_array();
 
-	json_add_text(object, "name", after->name);
-	json_add_text(object, "name_before", before->name);
+	json_add_text(object, "name", after->device.name);
+	json_add_text(object, "name_before", before->device.name);
 	for (; row.measure < MEASURE_NR; row.measure++)
 		json_append(array, table_json(&compare_table, &row));
 	json_add(object, "measures", array);
@@ -474,18 +471,17 @@ static struct json_object *json_pair(const struct ledger_device *before,
 }
 
 /* Find the device of the other state; NULL: it has none of that name. */
-static const struct ledger_device *
-find_other(const struct ledger_selection *others,
-	   const struct ledger_selection *own,
-	   const struct ledger_device *device)
+static const struct ledger *find_other(const struct ledger_selection *others,
+				       const struct ledger_selection *own,
+				       const struct ledger *ledger)
 {
 	size_t i;
 
 	if (others->nr == 1 && own->nr == 1)
-		return &others->device[0];
+		return &others->ledger[0];
 	for (i = 0; i < others->nr; i++)
-		if (!strcmp(others->device[i].name, device->name))
-			return &others->device[i];
+		if (!strcmp(others->ledger[i].device.name, ledger->device.name))
+			return &others->ledger[i];
 	return NULL;
 }
 
@@ -497,9 +493,9 @@ static void warn_single(const struct ledger_selection *own,
 	size_t i;
 
 	for (i = 0; i < own->nr; i++)
-		if (!find_other(others, own, &own->device[i]))
+		if (!find_other(others, own, &own->ledger[i]))
 			message_warning("%s: is only in the %s state",
-					own->device[i].name, where);
+					own->ledger[i].device.name, where);
 }
 
 int ledger_compare(const struct ledger_selection *before,
@@ -511,17 +507,16 @@ int ledger_compare(const struct ledger_selection *before,
 	warn_single(before, after, "earlier");
 	warn_single(after, before, "later");
 	for (i = 0; i < after->nr; i++) {
-		const struct ledger_device *device = &after->device[i];
-		const struct ledger_device *other =
-			find_other(before, after, device);
+		const struct ledger *ledger = &after->ledger[i];
+		const struct ledger *other = find_other(before, after, ledger);
 
 		if (!other)
 			continue;
 		pairs++;
 		if (json)
-			json_append(array, json_pair(other, device));
+			json_append(array, json_pair(other, ledger));
 		else
-			text_pair(other, device);
+			text_pair(other, ledger);
 	}
 	if (!pairs)
 		message_error("no device is in both states; name one device for each state");

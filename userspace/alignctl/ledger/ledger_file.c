@@ -168,8 +168,7 @@ static char *read_targets(struct ledger *ledger, struct json_object *device)
 }
 
 /* Read a device; return NULL, or what is wrong, for free(). */
-static char *read_device(struct ledger_device *device,
-			 struct json_object *object)
+static char *read_device(struct ledger *ledger, struct json_object *object)
 {
 	const char *name = json_get_text(object, "name");
 	const char *dm = json_get_text(object, "dm");
@@ -177,14 +176,14 @@ static char *read_device(struct ledger_device *device,
 
 	if (!name || !dm)
 		return message_format("a device without name or dm");
-	device->name = message_format("%s", name);
-	device->dm = message_format("%s", dm);
-	error = read_counters(&device->ledger, object);
+	ledger->device.name = message_format("%s", name);
+	ledger->device.dm = message_format("%s", dm);
+	error = read_counters(ledger, object);
 	/* the bins of phases depend on the targets' blocks */
 	if (!error)
-		error = read_targets(&device->ledger, object);
+		error = read_targets(ledger, object);
 	if (!error)
-		error = read_histograms(&device->ledger, object);
+		error = read_histograms(ledger, object);
 	return error;
 }
 
@@ -204,18 +203,18 @@ static char *read_document(struct ledger_selection *selection,
 		return message_format("format %" PRIu64 " is not known; this alignctl reads format %u",
 				      format, FORMAT);
 	nr = json_object_array_length(devices);
-	selection->device = memory_or_exit(
-		calloc(nr + 1, sizeof(*selection->device)));
+	selection->ledger = memory_or_exit(
+		calloc(nr + 1, sizeof(*selection->ledger)));
 	for (i = 0; i < nr; i++) {
-		struct ledger_device *device = &selection->device[i];
+		struct ledger *ledger = &selection->ledger[i];
 		CLEANUP_FREE char *error = NULL;
 
 		selection->nr++;
-		error = read_device(device, json_object_array_get_idx(devices,
+		error = read_device(ledger, json_object_array_get_idx(devices,
 								      i));
 		if (error)
-			return message_format("%s: %s", device->name ?
-					      device->name : "device",
+			return message_format("%s: %s", ledger->device.name ?
+					      ledger->device.name : "device",
 					      error);
 	}
 	return NULL;

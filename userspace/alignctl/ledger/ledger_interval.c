@@ -20,7 +20,7 @@ struct times {
 };
 
 struct interval_row {
-	const struct ledger_device *device;
+	const struct ledger *ledger;
 	double seconds;
 	struct times aligned;
 	struct times misaligned;
@@ -106,7 +106,7 @@ static struct table_value rate(const struct interval_row *row,
 {
 	if (row->seconds <= 0)
 		return table_null();
-	return table_real((double)ledger_value(&row->device->ledger, counter) /
+	return table_real((double)ledger_value(row->ledger, counter) /
 			  row->seconds);
 }
 
@@ -114,7 +114,7 @@ static struct table_value rate(const struct interval_row *row,
 static struct table_value if_any(const struct interval_row *row,
 				 enum ledger_counter counter, double value)
 {
-	return ledger_value(&row->device->ledger, counter) ?
+	return ledger_value(row->ledger, counter) ?
 	       table_real(value) : table_null();
 }
 
@@ -164,13 +164,13 @@ static struct table_value price(const struct interval_row *row)
 static struct table_value interval_value(const void *row, size_t column)
 {
 	const struct interval_row *r = row;
-	const struct ledger *ledger = &r->device->ledger;
+	const struct ledger *ledger = r->ledger;
 
 	switch ((enum interval_column)column) {
 	case INTERVAL_TIME:
 		return time_value(ledger->time);
 	case INTERVAL_NAME:
-		return table_text(r->device->name);
+		return table_text(r->ledger->device.name);
 	case INTERVAL_SECONDS:
 		return table_real(r->seconds);
 	case INTERVAL_WRITES:
@@ -225,10 +225,9 @@ static void get_times(struct times *times, const struct ledger *ledger,
 				     (double)times->count : 0;
 }
 
-static struct interval_row row_of(const struct ledger_device *device)
+static struct interval_row row_of(const struct ledger *ledger)
 {
-	const struct ledger *ledger = &device->ledger;
-	struct interval_row row = { .device = device };
+	struct interval_row row = { .ledger = ledger };
 
 	row.seconds = ns_to_s((double)(ledger->read_ns - ledger->since_ns));
 	get_times(&row.aligned, ledger, HISTOGRAM_LATENCY_ALIGNED);
@@ -236,7 +235,7 @@ static struct interval_row row_of(const struct ledger_device *device)
 	return row;
 }
 
-void ledger_interval_text(const struct ledger_device *devices, size_t nr,
+void ledger_interval_text(const struct ledger *ledgers, size_t nr,
 			  bool headings)
 {
 	struct table *table = table_new(&interval_table);
@@ -245,16 +244,16 @@ void ledger_interval_text(const struct ledger_device *devices, size_t nr,
 	if (!headings)
 		table_hide_headings(table);
 	for (i = 0; i < nr; i++) {
-		const struct interval_row row = row_of(&devices[i]);
+		const struct interval_row row = row_of(&ledgers[i]);
 
 		table_add(table, &row);
 	}
 	table_print(table, 0);
 }
 
-struct json_object *ledger_interval_json(const struct ledger_device *device)
+struct json_object *ledger_interval_json(const struct ledger *ledger)
 {
-	const struct interval_row row = row_of(device);
+	const struct interval_row row = row_of(ledger);
 
 	return table_json(&interval_table, &row);
 }

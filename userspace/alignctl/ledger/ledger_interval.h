@@ -14,13 +14,13 @@
  * Print a row for each device, whose ledger counts from an earlier reading on,
  * below headings or below the rows of the interval before.
  */
-void ledger_interval_text(const struct ledger_device *devices, size_t nr,
+void ledger_interval_text(const struct ledger *ledgers, size_t nr,
 			  bool headings);
 
 /* The members of ledger_interval_json(). */
 extern const struct schema_row ledger_interval_members[];
 
 /* Make an object of a device's row. */
-struct json_object *ledger_interval_json(const struct ledger_device *device);
+struct json_object *ledger_interval_json(const struct ledger *ledger);
 
 #endif

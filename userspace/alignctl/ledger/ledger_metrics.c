@@ -19,7 +19,7 @@
 /* The devices whose samples each family has. */
 struct metrics {
 	FILE *out;
-	const struct ledger_device *device;
+	const struct ledger *ledger;
 	size_t nr;
 };
 
@@ -37,11 +37,11 @@ static void label(FILE *out, const char *name, const char *value)
 
 /* Begin a sample; further labels and sample_end() follow. */
 static void sample(const struct metrics *metrics, const char *name,
-		   const char *suffix, const struct ledger_device *device)
+		   const char *suffix, const struct ledger *ledger)
 {
 	fprintf(metrics->out, PREFIX "%s%s{device=\"%s\"", name, suffix,
-		device->dm);
-	label(metrics->out, "name", device->name);
+		ledger->device.dm);
+	label(metrics->out, "name", ledger->device.name);
 }
 
 static void sample_end(const struct metrics *metrics, uint64_t value)
@@ -112,15 +112,15 @@ static void write_samples(const struct metrics *metrics, const char *name,
 	size_t i;
 
 	for (i = 0; i < metrics->nr; i++) {
-		const struct ledger_device *device = &metrics->device[i];
+		const struct ledger *ledger = &metrics->ledger[i];
 
-		if (device->ledger.missing[counter] ||
-		    cannot_count(&device->ledger, counter))
+		if (ledger->missing[counter] ||
+		    cannot_count(ledger, counter))
 			continue;
-		sample(metrics, name, "", device);
+		sample(metrics, name, "", ledger);
 		if (why)
 			label(metrics->out, "reason", why);
-		sample_end(metrics, device->ledger.raw[counter]);
+		sample_end(metrics, ledger->raw[counter]);
 	}
 }
 
@@ -157,12 +157,12 @@ static const unsigned int bucket_shifts[] = {
 };
 
 static void write_latency(const struct metrics *metrics,
-			  const struct ledger_device *device,
+			  const struct ledger *ledger,
 			  enum ledger_histogram histogram,
 			  const char *alignment)
 {
 	static const char name[] = "write_latency_seconds";
-	const uint64_t *bins = device->ledger.bins[histogram];
+	const uint64_t *bins = ledger->bins[histogram];
 	FILE *out = metrics->out;
 	unsigned int i, bin = 0;
 	uint64_t count = 0;
@@ -172,21 +172,21 @@ static void write_latency(const struct metrics *metrics,
 
 		while (align_latency_bin_end(bin) <= end)
 			count += bins[bin++];
-		sample(metrics, name, "_bucket", device);
+		sample(metrics, name, "_bucket", ledger);
 		label(out, "alignment", alignment);
 		/* a bin is of times below its end, a bucket up to it */
 		fprintf(out, ",le=\"%.9f\"", ns_to_s((double)(end - 1)));
 		sample_end(metrics, count);
 	}
 	count = latency_histogram_count(bins);
-	sample(metrics, name, "_bucket", device);
+	sample(metrics, name, "_bucket", ledger);
 	label(out, "alignment", alignment);
 	fputs(",le=\"+Inf\"", out);
 	sample_end(metrics, count);
-	sample(metrics, name, "_sum", device);
+	sample(metrics, name, "_sum", ledger);
 	label(out, "alignment", alignment);
 	fprintf(out, "} %.9f\n", latency_histogram_sum(bins) / 1e6);
-	sample(metrics, name, "_count", device);
+	sample(metrics, name, "_count", ledger);
 	label(out, "alignment", alignment);
 	sample_end(metrics, count);
 }
@@ -199,9 +199,9 @@ static void write_latencies(const struct metrics *metrics)
 	       "writes from arrival to end",
 	       "; the sum is from the middles of the target's bins, an eighth off at most");
 	for (i = 0; i < metrics->nr; i++) {
-		write_latency(metrics, &metrics->device[i],
+		write_latency(metrics, &metrics->ledger[i],
 			      HISTOGRAM_LATENCY_ALIGNED, "aligned");
-		write_latency(metrics, &metrics->device[i],
+		write_latency(metrics, &metrics->ledger[i],
 			      HISTOGRAM_LATENCY_MISALIGNED, "misaligned");
 	}
 }
@@ -215,9 +215,9 @@ static void write_held_oldest(const struct metrics *metrics)
 	for (i = 0; i < metrics->nr; i++) {
 		int64_t ms;
 
-		if (!maybe_get(metrics->device[i].ledger.device.held_oldest_ms, &ms))
+		if (!maybe_get(metrics->ledger[i].device.held_oldest_ms, &ms))
 			continue;
-		sample(metrics, "held_oldest_seconds", "", &metrics->device[i]);
+		sample(metrics, "held_oldest_seconds", "", &metrics->ledger[i]);
 		fprintf(metrics->out, "} %.3f\n", (double)ms / 1000);
 	}
 }
@@ -231,9 +231,8 @@ static const char *common(const char *before, const char *now)
 }
 
 static void write_info(const struct metrics *metrics,
-		       const struct ledger_device *device)
+		       const struct ledger *ledger)
 {
-	const struct ledger *ledger = &device->ledger;
 	const char *mode = NULL, *lower = NULL;
 	int64_t physical = -1, hold_ms = 0;
 	bool same = true;
@@ -250,7 +249,7 @@ static void write_info(const struct metrics *metrics,
 	CLEANUP_FREE char *block = same ? message_format("%" PRId64, physical) :
 					  message_format("mixed");
 	CLEANUP_FREE char *hold = message_format("%" PRId64, hold_ms);
-	sample(metrics, "device_info", "", device);
+	sample(metrics, "device_info", "", ledger);
 	label(metrics->out, "mode", mode ? mode : "none");
 	label(metrics->out, "lower_device", lower ? lower : "none");
 	label(metrics->out, "physical_block_size", block);
@@ -266,32 +265,32 @@ static void write_targets(const struct metrics *metrics)
 	       "mode, device below, physical block and longest hold time",
 	       ", of all targets");
 	for (i = 0; i < metrics->nr; i++)
-		write_info(metrics, &metrics->device[i]);
+		write_info(metrics, &metrics->ledger[i]);
 	family(metrics, "device_gone", "gauge",
 	       "1 if a device below has been removed", "");
 	for (i = 0; i < metrics->nr; i++) {
-		const struct ledger *ledger = &metrics->device[i].ledger;
+		const struct ledger *ledger = &metrics->ledger[i];
 
-		sample(metrics, "device_gone", "", &metrics->device[i]);
+		sample(metrics, "device_gone", "", &metrics->ledger[i]);
 		sample_end(metrics, dm_align_gone(&ledger->device) ? 1 : 0);
 	}
 	family(metrics, "memory_bytes", "gauge",
 	       "memory that blocks take now", "");
 	for (i = 0; i < metrics->nr; i++) {
-		const struct ledger *ledger = &metrics->device[i].ledger;
+		const struct ledger *ledger = &metrics->ledger[i];
 		uint64_t sum = 0;
 
 		for (k = 0; k < ledger->device.nr_targets; k++)
 			sum += ledger->device.target[k].status.memory_bytes;
-		sample(metrics, "memory_bytes", "", &metrics->device[i]);
+		sample(metrics, "memory_bytes", "", &metrics->ledger[i]);
 		sample_end(metrics, sum);
 	}
 }
 
-void ledger_metrics_write(FILE *out, const struct ledger_device *devices,
+void ledger_metrics_write(FILE *out, const struct ledger *ledgers,
 			  size_t nr, size_t unreadable)
 {
-	const struct metrics metrics = { out, devices, nr };
+	const struct metrics metrics = { out, ledgers, nr };
 	unsigned int i;
 
 	fputs(LEDGER_METRICS_MARK, out);

@@ -20,7 +20,7 @@
  * Write the metrics of all devices; @unreadable is the number of devices whose
  * ledgers could not be read.
  */
-void ledger_metrics_write(FILE *out, const struct ledger_device *devices,
+void ledger_metrics_write(FILE *out, const struct ledger *ledgers,
 			  size_t nr, size_t unreadable);
 
 #endif

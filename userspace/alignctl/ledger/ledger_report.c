@@ -542,12 +542,10 @@ static void text_faults(const struct ledger *ledger)
 		puts("  the ledger does not balance at this moment");
 }
 
-static void text_device(const struct ledger_device *device)
+static void text_device(const struct ledger *ledger)
 {
-	const struct ledger *ledger = &device->ledger;
-
-	printf("%s (%s), epoch %" PRIu64 "\n", device->name, device->dm,
-	       ledger->epoch);
+	printf("%s (%s), epoch %" PRIu64 "\n", ledger->device.name,
+	       ledger->device.dm, ledger->epoch);
 	text_targets(ledger);
 	text_counters(ledger, NULL);
 	printf("  write amplification: %s as it arrived, %s as it was sent\n",
@@ -562,25 +560,25 @@ static void text_device(const struct ledger_device *device)
 		       figure(FIGURE_LENGTH, (double)ledger->suggested).text);
 }
 
-void ledger_report_text(const struct ledger_device *devices, size_t nr)
+void ledger_report_text(const struct ledger *ledgers, size_t nr)
 {
 	size_t i;
 
 	for (i = 0; i < nr; i++)
-		text_device(&devices[i]);
+		text_device(&ledgers[i]);
 	output_flush();
 }
 
-void ledger_report_chosen(const struct ledger_device *devices, size_t nr,
+void ledger_report_chosen(const struct ledger *ledgers, size_t nr,
 			  const struct ledger_choice *choice)
 {
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		printf("%s (%s), epoch %" PRIu64 "\n", devices[i].name,
-		       devices[i].dm, devices[i].ledger.epoch);
-		text_counters(&devices[i].ledger, choice);
-		text_faults(&devices[i].ledger);
+		printf("%s (%s), epoch %" PRIu64 "\n", ledgers[i].device.name,
+		       ledgers[i].device.dm, ledgers[i].epoch);
+		text_counters(&ledgers[i], choice);
+		text_faults(&ledgers[i]);
 	}
 }
 
@@ -644,14 +642,13 @@ const struct schema_row ledger_device_members[] = {
 	{ 0 },
 };
 
-static struct json_object *json_device(const struct ledger_device *device)
+static struct json_object *json_device(const struct ledger *ledger)
 {
-	const struct ledger *ledger = &device->ledger;
 	struct json_object *object = json_new(), *part;
 	int64_t oldest;
 
-	json_add_text(object, "name", device->name);
-	json_add_text(object, "dm", device->dm);
+	json_add_text(object, "name", ledger->device.name);
+	json_add_text(object, "dm", ledger->device.dm);
 	json_add_number(object, "epoch", ledger->epoch);
 	json_add_number(object, "suggested_physical_block_size",
 			ledger->suggested);
@@ -672,12 +669,12 @@ static struct json_object *json_device(const struct ledger_device *device)
 	json_add(object, "derived", part);
 	json_add(object, "histograms", json_histograms(ledger));
 	if (ledger->since_ns)
-		json_add(object, "interval", ledger_interval_json(device));
+		json_add(object, "interval", ledger_interval_json(ledger));
 	return object;
 }
 
 struct json_object *
-ledger_report_document(const struct ledger_device *devices, size_t nr,
+ledger_report_document(const struct ledger *ledgers, size_t nr,
 		       uint64_t interval)
 {
 	struct json_object *object = json_new_document(LEDGER_REPORT_FORMAT);
@@ -687,13 +684,13 @@ ledger_report_document(const struct ledger_device *devices, size_t nr,
 	if (interval)
 		json_add_number(object, "interval_s", interval);
 	for (i = 0; i < nr; i++)
-		json_append(array, json_device(&devices[i]));
+		json_append(array, json_device(&ledgers[i]));
 	json_add(object, "devices", array);
 	return object;
 }
 
-void ledger_report_json(const struct ledger_device *devices, size_t nr,
+void ledger_report_json(const struct ledger *ledgers, size_t nr,
 			uint64_t interval)
 {
-	json_print(ledger_report_document(devices, nr, interval), interval);
+	json_print(ledger_report_document(ledgers, nr, interval), interval);
 }

@@ -20,7 +20,7 @@ extern const struct schema_row ledger_counter_members[];
 /* Print every counter with its unit and meaning, for help. */
 void ledger_report_counters(void);
 
-void ledger_report_text(const struct ledger_device *devices, size_t nr);
+void ledger_report_text(const struct ledger *ledgers, size_t nr);
 
 /**
  * struct ledger_choice - counters that are asked for by name
@@ -38,7 +38,7 @@ struct ledger_choice {
 const char *ledger_choose(struct ledger_choice *choice, char *patterns);
 
 /* Print only these counters, those that are 0 too, and what is wrong with a device. */
-void ledger_report_chosen(const struct ledger_device *devices, size_t nr,
+void ledger_report_chosen(const struct ledger *ledgers, size_t nr,
 			  const struct ledger_choice *choice);
 
 /*
@@ -46,11 +46,11 @@ void ledger_report_chosen(const struct ledger_device *devices, size_t nr,
  * for, 0: since the last reset.
  */
 struct json_object *
-ledger_report_document(const struct ledger_device *devices, size_t nr,
+ledger_report_document(const struct ledger *ledgers, size_t nr,
 		       uint64_t interval);
 
 /* Print ledger_report_document(), with an interval on one line. */
-void ledger_report_json(const struct ledger_device *devices, size_t nr,
+void ledger_report_json(const struct ledger *ledgers, size_t nr,
 			uint64_t interval);
 
 #endif

@@ -22,17 +22,8 @@
 #define BALANCE_TRIES	5
 #define BALANCE_WAIT_NS	20000000L	/* 20 ms */
 
-static void free_device(struct ledger_device *device)
-{
-	ledger_free(&device->ledger);
-	free(device->name);
-	free(device->dm);
-	free(device->dir);
-	memset(device, 0, sizeof(*device));
-}
-
 /* Check whether a name that the user gave is the device's. */
-static bool means(const char *wanted, const struct ledger_device *device)
+static bool means(const char *wanted, const struct dm_align *device)
 {
 	CLEANUP_FREE char *name = dm_kernel_name(wanted);
 	struct stat found;
@@ -53,32 +44,23 @@ static void visit_block(const char *name, void *context)
 {
 	struct search *search = context;
 	struct ledger_selection *selection = search->selection;
-	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
-	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
-	struct ledger_device device = { 0 };
+	struct ledger ledger = { 0 };
 	bool wanted = !selection->nr_wanted;
 	size_t i;
 
-	if (!epoch)
+	if (!dm_align_from_sysfs(&ledger.device, name))
 		return;
-	device.name = sysfs_text(dir, "dm/name");
-	if (!device.name || !sysfs_devno(dir, "dev", &device.devno)) {
-		free(device.name);
-		return;
-	}
-	device.dm = message_format("%s", name);
-	device.dir = message_format("%s", dir);
 	for (i = 0; i < selection->nr_wanted; i++) {
-		if (!means(selection->wanted[i], &device))
+		if (!means(selection->wanted[i], &ledger.device))
 			continue;
 		search->found[i] = true;
 		wanted = true;
 	}
 	if (!wanted) {
-		free_device(&device);
+		ledger_free(&ledger);
 		return;
 	}
-	*ARRAY_APPEND(selection->device, selection->nr) = device;
+	*ARRAY_APPEND(selection->ledger, selection->nr) = ledger;
 }
 
 void ledger_select_known(struct ledger_selection *selection,
@@ -117,13 +99,13 @@ void ledger_select_free(struct ledger_selection *selection)
 	size_t i;
 
 	for (i = 0; i < selection->nr; i++)
-		free_device(&selection->device[i]);
-	free(selection->device);
+		ledger_free(&selection->ledger[i]);
+	free(selection->ledger);
 	memset(selection, 0, sizeof(*selection));
 }
 
 /* Check whether no write is in flight: else the ledger need not balance now. */
-static bool idle(const struct ledger_device *device)
+static bool idle(const struct dm_align *device)
 {
 	CLEANUP_FREE char *text = sysfs_text(device->dir, "inflight");
 	unsigned int reads, writes;
@@ -135,7 +117,7 @@ static bool idle(const struct ledger_device *device)
  * Read a device's ledger until it balances. Return: as ledger_select_read(); with
  * ALIGNCTL_IO nothing has been read or reported but *@error, for free().
  */
-static int read_ledger(struct ledger_device *device, char **error)
+static int read_ledger(struct ledger *ledger, char **error)
 {
 	const struct timespec pause = { .tv_nsec = BALANCE_WAIT_NS };
 	const struct align_target *gone;
@@ -144,34 +126,34 @@ static int read_ledger(struct ledger_device *device, char **error)
 	int tries;
 
 	for (tries = 0; ; tries++) {
-		was_idle = idle(device);
-		*error = ledger_read(&device->ledger, device->dir);
+		was_idle = idle(&ledger->device);
+		*error = ledger_read(ledger, ledger->device.dir);
 		if (*error)
 			return ALIGNCTL_IO;
-		if (ledger_balanced(&device->ledger) || tries == BALANCE_TRIES)
+		if (ledger_balanced(ledger) || tries == BALANCE_TRIES)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	if (!ledger_balanced(&device->ledger) && was_idle && idle(device)) {
+	if (!ledger_balanced(ledger) && was_idle && idle(&ledger->device)) {
 		message_error("%s: the ledger does not balance, and no write is in flight",
-			      device->name);
+			      ledger->device.name);
 		result = ALIGNCTL_FINDINGS;
 	}
-	gone = dm_align_gone(&device->ledger.device);
+	gone = dm_align_gone(&ledger->device);
 	if (gone) {
-		mode_report_gone(device->name, gone->device);
+		mode_report_gone(ledger->device.name, gone->device);
 		result = ALIGNCTL_FINDINGS;
 	}
-	if (ledger_degraded(&device->ledger)) {
-		mode_report_degraded(device->name,
-				     ledger_degraded(&device->ledger));
+	if (ledger_degraded(ledger)) {
+		mode_report_degraded(ledger->device.name,
+				     ledger_degraded(ledger));
 		result = ALIGNCTL_FINDINGS;
 	}
 	return result;
 }
 
 /* Check whether the device has lost its last table with an align target. */
-static bool is_gone(const struct ledger_device *device)
+static bool is_gone(const struct dm_align *device)
 {
 	CLEANUP_FREE char *epoch = message_format("%s/align/epoch",
 						  device->dir);
@@ -182,11 +164,11 @@ static bool is_gone(const struct ledger_device *device)
 /* Take device number @i out of the selection. */
 static void drop(struct ledger_selection *selection, size_t i)
 {
-	struct ledger_device *device = &selection->device[i];
+	struct ledger *ledger = &selection->ledger[i];
 
-	free_device(device);
+	ledger_free(ledger);
 	selection->nr--;
-	memmove(device, device + 1, (selection->nr - i) * sizeof(*device));
+	memmove(ledger, ledger + 1, (selection->nr - i) * sizeof(*ledger));
 }
 
 int ledger_select_read(struct ledger_selection *selection)
@@ -197,9 +179,9 @@ int ledger_select_read(struct ledger_selection *selection)
 	while (i < selection->nr) {
 		CLEANUP_FREE char *error = NULL;
 
-		one = read_ledger(&selection->device[i], &error);
+		one = read_ledger(&selection->ledger[i], &error);
 		if (error && !selection->nr_wanted &&
-		    is_gone(&selection->device[i])) {
+		    is_gone(&selection->ledger[i].device)) {
 			drop(selection, i);
 			continue;
 		}
@@ -217,15 +199,15 @@ size_t ledger_select_read_once(struct ledger_selection *selection)
 	size_t i = 0, failed = 0;
 
 	while (i < selection->nr) {
-		struct ledger_device *device = &selection->device[i];
-		CLEANUP_FREE char *error = ledger_read(&device->ledger,
-						       device->dir);
+		struct ledger *ledger = &selection->ledger[i];
+		CLEANUP_FREE char *error = ledger_read(ledger,
+						       ledger->device.dir);
 
 		if (!error) {
 			i++;
 			continue;
 		}
-		if (!is_gone(device)) {
+		if (!is_gone(&ledger->device)) {
 			message_error("%s", error);
 			failed++;
 		}
@@ -235,16 +217,15 @@ size_t ledger_select_read_once(struct ledger_selection *selection)
 }
 
 /* Find the device among those read earlier; NULL: it was not there. */
-static const struct ledger_device *
-find_device(const struct ledger_selection *among,
-	    const struct ledger_device *device)
+static const struct ledger *find_device(const struct ledger_selection *among,
+					const struct dm_align *device)
 {
 	size_t i;
 
 	for (i = 0; i < among->nr; i++)
-		if (!strcmp(among->device[i].dm, device->dm) &&
-		    !strcmp(among->device[i].name, device->name))
-			return &among->device[i];
+		if (!strcmp(among->ledger[i].device.dm, device->dm) &&
+		    !strcmp(among->ledger[i].device.name, device->name))
+			return &among->ledger[i];
 	return NULL;
 }
 
@@ -253,12 +234,12 @@ void ledger_select_count_from(struct ledger_selection *selection,
 			      uint64_t earlier_ns)
 {
 	const struct ledger nothing = { .read_ns = earlier_ns };
-	const struct ledger_device *before;
+	const struct ledger *before;
 	size_t i;
 
 	for (i = 0; i < selection->nr; i++) {
-		before = find_device(earlier, &selection->device[i]);
-		ledger_count_from(&selection->device[i].ledger,
-				  before ? &before->ledger : &nothing);
+		before = find_device(earlier, &selection->ledger[i].device);
+		ledger_count_from(&selection->ledger[i],
+				  before ? before : &nothing);
 	}
 }

@@ -6,38 +6,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "ledger/ledger.h"
-
-/**
- * struct ledger_device - an align device and its ledger
- * @name: below /dev/mapper
- * @dm: the kernel's name, "dm-N"
- * @dir: folder in sysfs
- * @devno: number
- * @ledger: ledger that was read
- */
-struct ledger_device {
-	char *name;
-	char *dm;
-	char *dir;
-	dev_t devno;
-	struct ledger ledger;
-};
 
 /**
  * struct ledger_selection - align devices, in the order of sysfs
  * @wanted: names, paths or "dm-N" that the user gave; not owned
  * @nr_wanted: number of @wanted; 0: all devices are wanted
- * @nr: number of @device
- * @device: the devices
+ * @nr: number of @ledger
+ * @ledger: ledgers of the devices
  */
 struct ledger_selection {
 	char *const *wanted;
 	size_t nr_wanted;
 	size_t nr;
-	struct ledger_device *device;
+	struct ledger *ledger;
 };
 
 /*

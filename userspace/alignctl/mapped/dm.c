@@ -193,31 +193,22 @@ struct sysfs_list {
 /* Add a block device to the list if it is an align device. */
 static void visit_block(const char *name, void *context)
 {
-	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
-	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
 	CLEANUP_FREE char *error = NULL;
 	struct sysfs_list *list = context;
-	struct ledger ledger = { .device.from_sysfs = true };
-	struct dm_align *device = &ledger.device;
-	int64_t suspended = 0;
+	struct ledger ledger = { 0 };
 
-	if (!epoch || !sysfs_devno(dir, "dev", &device->devno))
+	if (!dm_align_from_sysfs(&ledger.device, name))
 		return;
-	device->name = sysfs_text(dir, "dm/name");
-	if (!device->name)
-		return;
-	error = ledger_read(&ledger, dir);
+	error = ledger_read(&ledger, ledger.device.dir);
 	if (error) {
 		message_error("%s", error);
 		list->result = ALIGNCTL_IO;
 	}
-	if (error || !device->nr_targets) {
+	if (error || !ledger.device.nr_targets) {
 		ledger_free(&ledger);
 		return;
 	}
-	sysfs_number(dir, "dm/suspended", &suspended);
-	device->suspended = suspended;
-	*ARRAY_APPEND(list->device, list->nr) = *device;
+	*ARRAY_APPEND(list->device, list->nr) = ledger.device;
 }
 
 static int list_sysfs(struct dm_align **devices, size_t *nr)

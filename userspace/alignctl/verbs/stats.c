@@ -158,15 +158,15 @@ static void print_ledgers(const struct ledger_selection *selection,
 			  const struct stats_options *options)
 {
 	if (options->json)
-		ledger_report_json(selection->device, selection->nr,
+		ledger_report_json(selection->ledger, selection->nr,
 				   options->interval);
 	else if (options->histograms)
-		ledger_bars_text(selection->device, selection->nr);
+		ledger_bars_text(selection->ledger, selection->nr);
 	else if (options->counters)
-		ledger_report_chosen(selection->device, selection->nr,
+		ledger_report_chosen(selection->ledger, selection->nr,
 				     &options->choice);
 	else
-		ledger_report_text(selection->device, selection->nr);
+		ledger_report_text(selection->ledger, selection->nr);
 	output_flush();
 }
 
@@ -183,7 +183,7 @@ static int write_metrics(struct ledger_selection *selection,
 	FILE *out = memory_or_exit(open_memstream(&text, &length));
 	int result;
 
-	ledger_metrics_write(out, selection->device, selection->nr, failed);
+	ledger_metrics_write(out, selection->ledger, selection->nr, failed);
 	memory_or_exit(fclose(out) ? NULL : text);
 	result = metrics_put(options->output, text, length);
 	return result || !failed ? result : ALIGNCTL_IO;
@@ -240,7 +240,7 @@ static void print_interval(const struct ledger_selection *selection,
 		printed->nr = 0;
 	printed->nr += selection->nr;
 	printed->devices = selection->nr;
-	ledger_interval_text(selection->device, selection->nr, headings);
+	ledger_interval_text(selection->ledger, selection->nr, headings);
 	if (options->histograms)
 		print_ledgers(selection, options);
 }

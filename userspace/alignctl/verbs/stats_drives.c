@@ -80,7 +80,7 @@ static void print_json(const struct ledger_selection *selection,
 		       const struct others *others, struct drives *drives)
 {
 	struct json_object *document = ledger_report_document(
-		selection->device, selection->nr, 0);
+		selection->ledger, selection->nr, 0);
 	struct json_object *array = json_new_array(), *devices, *object;
 	size_t i;
 
@@ -88,7 +88,7 @@ static void print_json(const struct ledger_selection *selection,
 	for (i = 0; i < selection->nr; i++)
 		json_add(json_object_array_get_idx(devices, i), "drives",
 			 drive_report_json(drives,
-					   selection->device[i].devno));
+					   selection->ledger[i].device.devno));
 	for (i = 0; i < others->nr; i++) {
 		CLEANUP_FREE char *name = sysfs_name(others->devno[i]);
 
@@ -108,8 +108,8 @@ static void print_text(const struct ledger_selection *selection,
 	size_t i;
 
 	for (i = 0; i < selection->nr; i++) {
-		ledger_report_text(&selection->device[i], 1);
-		drive_report_text(drives, selection->device[i].devno);
+		ledger_report_text(&selection->ledger[i], 1);
+		drive_report_text(drives, selection->ledger[i].device.devno);
 	}
 	for (i = 0; i < others->nr; i++) {
 		CLEANUP_FREE char *name = sysfs_name(others->devno[i]);
@@ -154,17 +154,17 @@ void stats_drives_interval(bool json, uint64_t seconds,
 	size_t i;
 
 	if (!json) {
-		ledger_interval_text(devices->device, devices->nr, true);
+		ledger_interval_text(devices->ledger, devices->nr, true);
 		for (i = 0; i < devices->nr; i++)
-			drive_interval_text(before, now, &devices->device[i]);
+			drive_interval_text(before, now, &devices->ledger[i]);
 		return;
 	}
-	document = ledger_report_document(devices->device, devices->nr,
+	document = ledger_report_document(devices->ledger, devices->nr,
 					  seconds);
 	json_object_object_get_ex(document, "devices", &array);
 	for (i = 0; i < devices->nr; i++)
 		json_add(json_object_array_get_idx(array, i), "drives",
 			 drive_interval_json(before, now,
-					     &devices->device[i]));
+					     &devices->ledger[i]));
 	json_print(document, true);
 }
