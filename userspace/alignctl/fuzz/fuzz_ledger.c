@@ -148,7 +148,7 @@ static void check(const struct ledger *ledger)
 	unsigned int i;
 	size_t k, other;
 
-	check_number("epoch", ledger->epoch);
+	check_number("epoch", ledger->device.state.epoch);
 	check_number("suggested_physical_block_size", ledger->suggested);
 	FUZZ_CHECK(maybe_above(ledger->device.held_oldest_ms, -1));
 	check_number("held_oldest_ms",

@@ -21,6 +21,8 @@
  * @suspended: the device is suspended
  * @from_sysfs: read without device-mapper; @uuid and @open_count, and start,
  *	length and table.start of the targets are not known then
+ * @state: its epoch, and what it holds; of a device in a ledger, what it holds is among
+ *	the counters only
  * @logical: logical block of the device, bytes, from sysfs; 0 if missing there
  * @held_oldest_ms: age of the oldest held block, ms, from sysfs; 0: nothing is
  *	held; unknown if missing there
@@ -36,6 +38,7 @@ struct dm_align {
 	int open_count;
 	bool suspended;
 	bool from_sysfs;
+	struct align_state state;
 	uint32_t logical;
 	struct maybe held_oldest_ms;
 	size_t nr_targets;

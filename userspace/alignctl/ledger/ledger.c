@@ -119,12 +119,6 @@ static void visit_file(const char *name, void *context)
 	if (!is_mode_file(name, &index) ||
 	    !target_read(&target, search->dir, index))
 		return;
-	target.status.epoch = ledger->epoch;
-	target.status.held_blocks = ledger->raw[LEDGER_held_blocks];
-	target.status.degraded = ledger->raw[LEDGER_degraded];
-	target.status.held_bytes = ledger->missing[LEDGER_held_bytes] ?
-		MAYBE_UNKNOWN :
-		maybe_of((int64_t)ledger->raw[LEDGER_held_bytes]);
 	*ARRAY_APPEND(ledger->device.target, ledger->device.nr_targets) = target;
 }
 
@@ -141,7 +135,7 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 	*ledger = (struct ledger){
 		.device = device, .read_ns = clock_ns(), .time = time(NULL),
 	};
-	if (!read_counter(dir, "epoch", &ledger->epoch))
+	if (!read_counter(dir, "epoch", &ledger->device.state.epoch))
 		return bad_file(dir, "epoch");
 	if (!read_counter(dir, "suggested_physical_block_size",
 			  &ledger->suggested))

@@ -67,13 +67,12 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
 
 /**
  * struct ledger - the ledger as read at one time
- * @device: the device; its logical block, targets and the age of what it holds as
+ * @device: the device; its epoch, logical block, targets and the age of what it holds as
  *	they were then
  * @read_ns: time of the reading, on the monotonic clock
  * @since_ns: time of the earlier reading from which it counts, likewise; 0: it
  *	counts from the last reset
  * @time: time of the reading, of day
- * @epoch: number of the epoch
  * @suggested: suggested physical block, bytes, or 0
  * @missing: counters that the module, which is older, does not have
  * @raw: counters since the device was created
@@ -86,7 +85,6 @@ struct ledger {
 	uint64_t read_ns;
 	uint64_t since_ns;
 	time_t time;
-	uint64_t epoch;
 	uint64_t suggested;
 	bool missing[LEDGER_NR];
 	uint64_t raw[LEDGER_NR];

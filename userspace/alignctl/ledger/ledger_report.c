@@ -545,7 +545,7 @@ static void text_faults(const struct ledger *ledger)
 static void text_device(const struct ledger *ledger)
 {
 	printf("%s (%s), epoch %" PRIu64 "\n", ledger->device.name,
-	       ledger->device.dm, ledger->epoch);
+	       ledger->device.dm, ledger->device.state.epoch);
 	text_targets(ledger);
 	text_counters(ledger, NULL);
 	printf("  write amplification: %s as it arrived, %s as it was sent\n",
@@ -576,7 +576,7 @@ void ledger_report_chosen(const struct ledger *ledgers, size_t nr,
 
 	for (i = 0; i < nr; i++) {
 		printf("%s (%s), epoch %" PRIu64 "\n", ledgers[i].device.name,
-		       ledgers[i].device.dm, ledgers[i].epoch);
+		       ledgers[i].device.dm, ledgers[i].device.state.epoch);
 		text_counters(&ledgers[i], choice);
 		text_faults(&ledgers[i]);
 	}
@@ -649,7 +649,7 @@ static struct json_object *json_device(const struct ledger *ledger)
 
 	json_add_text(object, "name", ledger->device.name);
 	json_add_text(object, "dm", ledger->device.dm);
-	json_add_number(object, "epoch", ledger->epoch);
+	json_add_number(object, "epoch", ledger->device.state.epoch);
 	json_add_number(object, "suggested_physical_block_size",
 			ledger->suggested);
 	if (maybe_get(ledger->device.held_oldest_ms, &oldest))

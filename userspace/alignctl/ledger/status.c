@@ -55,9 +55,11 @@ static bool offset_unknown(const char *line)
 	       at_end(text + length);
 }
 
-bool status_parse(const char *line, struct align_status *status)
+bool status_parse(const char *line, struct align_status *status,
+		  struct align_state *state)
 {
 	struct align_status found = { .offset = MAYBE_UNKNOWN };
+	struct align_state whole = { .held_bytes = MAYBE_UNKNOWN };
 	size_t length = strcspn(line, " ");
 	uint64_t physical, offset, held;
 
@@ -72,18 +74,19 @@ bool status_parse(const char *line, struct align_status *status)
 	if (find(line, "held_bytes")) {
 		if (!number(line, "held_bytes", INT64_MAX, &held))
 			return false;
-		found.held_bytes = maybe_of((int64_t)held);
+		whole.held_bytes = maybe_of((int64_t)held);
 	}
 	if (!number(line, "physical_block_size", UINT32_MAX, &physical) ||
 	    !later_number(line, "max_blocks", &found.max_blocks) ||
 	    !later_number(line, "blocks", &found.blocks) ||
 	    !later_number(line, "memory_bytes", &found.memory_bytes) ||
-	    !number(line, "epoch", UINT64_MAX, &found.epoch) ||
-	    !later_number(line, "held_blocks", &found.held_blocks) ||
-	    !later_number(line, "degraded", &found.degraded))
+	    !number(line, "epoch", UINT64_MAX, &whole.epoch) ||
+	    !later_number(line, "held_blocks", &whole.held_blocks) ||
+	    !later_number(line, "degraded", &whole.degraded))
 		return false;
 	found.physical = (uint32_t)physical;
 	*status = found;
+	*state = whole;
 	return true;
 }
 

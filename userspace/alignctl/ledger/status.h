@@ -19,13 +19,6 @@
  * @max_blocks: limit of blocks in memory
  * @blocks: number of blocks in memory now
  * @memory_bytes: memory in use now, bytes
- * @epoch: number of the epoch
- * @held_blocks: number of the whole device's blocks with acknowledged writes
- *	that are not on the drive; 0 if missing in the line
- * @degraded: number of held blocks that could not be written; 0 if missing in
- *	the line
- * @held_bytes: acknowledged bytes in held blocks, likewise; unknown if missing in the
- *	line
  */
 struct align_status {
 	char mode[STATUS_MODE_MAX];
@@ -34,6 +27,18 @@ struct align_status {
 	uint64_t max_blocks;
 	uint64_t blocks;
 	uint64_t memory_bytes;
+};
+
+/**
+ * struct align_state - what the status line of each target says of the whole device
+ * @epoch: number of the epoch
+ * @held_blocks: number of blocks with acknowledged writes that are not on the
+ *	drive; 0 if missing in the line
+ * @degraded: number of held blocks that could not be written; 0 if missing in
+ *	the line
+ * @held_bytes: acknowledged bytes in held blocks; unknown if missing in the line
+ */
+struct align_state {
 	uint64_t epoch;
 	uint64_t held_blocks;
 	uint64_t degraded;
@@ -45,7 +50,8 @@ struct align_status {
  * later versions append. Return: false, with nothing set, if a pair above other
  * than the last three is missing, or one is malformed.
  */
-bool status_parse(const char *line, struct align_status *status);
+bool status_parse(const char *line, struct align_status *status,
+		  struct align_state *state);
 
 /**
  * struct align_table - a target's table line

@@ -61,7 +61,7 @@ static void take_status(unsigned int index, uint64_t start, uint64_t length,
 		.index = index, .start = start, .length = length,
 	};
 
-	if (status_parse(params, &target.status))
+	if (status_parse(params, &target.status, &device->state))
 		*ARRAY_APPEND(device->target, device->nr_targets) = target;
 	else
 		message_warning("%s: unknown status line: %s", device->name,
@@ -196,6 +196,7 @@ static void visit_block(const char *name, void *context)
 	CLEANUP_FREE char *error = NULL;
 	struct sysfs_list *list = context;
 	struct ledger ledger = { 0 };
+	struct align_state *state = &ledger.device.state;
 
 	if (!dm_align_from_sysfs(&ledger.device, name))
 		return;
@@ -208,6 +209,10 @@ static void visit_block(const char *name, void *context)
 		ledger_free(&ledger);
 		return;
 	}
+	state->held_blocks = ledger.raw[LEDGER_held_blocks];
+	state->degraded = ledger_degraded(&ledger);
+	if (!ledger.missing[LEDGER_held_bytes])
+		state->held_bytes = maybe_of((int64_t)ledger.raw[LEDGER_held_bytes]);
 	*ARRAY_APPEND(list->device, list->nr) = ledger.device;
 }
 
@@ -346,7 +351,7 @@ uint64_t dm_align_degraded(const struct dm_align *device)
 
 	if (!read_device(&now, device->name))
 		return 0;
-	blocks = now.target[0].status.degraded;
+	blocks = now.state.degraded;
 	dm_align_free(&now);
 	return blocks;
 }

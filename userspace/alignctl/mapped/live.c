@@ -73,8 +73,7 @@ static bool lock_lives(const struct live *live)
 /* Say what disturbs a device in one of our modes, for free(); NULL: nothing. */
 static char *disturbance(const struct live *live, const struct dm_align *now)
 {
-	uint64_t degraded = now->nr_targets ?
-			    now->target[0].status.degraded : 0;
+	uint64_t degraded = now->state.degraded;
 
 	if (dm_align_gone(now))
 		return message_format("the device below is gone");

@@ -199,6 +199,7 @@ static bool count_held(const struct online *device, uint64_t *held,
 	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_STATUS,
 						       device->name, &info);
 	struct align_status status;
+	struct align_state state;
 	uint64_t start, length;
 	char *type, *params;
 	void *next = NULL;
@@ -211,11 +212,11 @@ static bool count_held(const struct online *device, uint64_t *held,
 					  &params);
 		if (!type || strcmp(type, "align"))
 			continue;
-		if (!status_parse(params, &status))
+		if (!status_parse(params, &status, &state))
 			return false;
 		/* each target says the whole device's numbers */
-		*held = status.held_blocks;
-		*degraded = status.degraded;
+		*held = state.held_blocks;
+		*degraded = state.degraded;
 	} while (next);
 	return true;
 }

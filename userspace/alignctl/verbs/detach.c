@@ -69,7 +69,7 @@ static bool users_known(const struct dm_align *device, bool print)
  */
 static int empty_device(const struct dm_align *device, bool force)
 {
-	if (!device->target[0].status.held_blocks ||
+	if (!device->state.held_blocks ||
 	    !dm_align_message_all(device, "flush"))
 		return ALIGNCTL_FINE;
 	mode_report_degraded(device->name, dm_align_degraded(device));

@@ -135,7 +135,7 @@ static const char *state_word(const struct dm_align *device)
 {
 	if (dm_align_gone(device))
 		return "gone";
-	if (device->target[0].status.degraded)
+	if (device->state.degraded)
 		return "degraded";
 	if (device->suspended)
 		return "suspended";
@@ -165,7 +165,7 @@ static struct table_value from_later(struct maybe figure)
 static struct maybe held_oldest(const struct dm_align *device)
 {
 	if (!maybe_known(device->held_oldest_ms) ||
-	    device->target[0].status.held_blocks)
+	    device->state.held_blocks)
 		return device->held_oldest_ms;
 	return maybe_of(0);
 }
@@ -216,7 +216,7 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_HIGH_WATER:
 		return table_number(target->memory_high_water);
 	case LIST_EPOCH:
-		return table_number(status->epoch);
+		return table_number(device->state.epoch);
 	case LIST_HOLDING:
 		return maybe_get(target->holding, &holding) ?
 			table_bool(holding) : table_null();
@@ -225,13 +225,13 @@ static struct table_value list_value(const void *row, size_t column)
 	case LIST_SUSPENDED:
 		return table_bool(device->suspended);
 	case LIST_HELD:
-		return table_number(device->target[0].status.held_blocks);
+		return table_number(device->state.held_blocks);
 	case LIST_HELD_BYTES:
-		return from_later(device->target[0].status.held_bytes);
+		return from_later(device->state.held_bytes);
 	case LIST_HELD_OLDEST:
 		return from_later(held_oldest(device));
 	case LIST_DEGRADED:
-		return table_number(device->target[0].status.degraded);
+		return table_number(device->state.degraded);
 	case LIST_STATE:
 		return table_text(state_word(device));
 	}

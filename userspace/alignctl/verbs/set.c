@@ -87,7 +87,7 @@ static int tell_number(const struct dm_align *device, const char *name,
 /* Drop the blocks that cannot be written, and print how many there were. */
 static int drop_failed(const struct dm_align *device)
 {
-	uint64_t blocks = device->target[0].status.degraded;
+	uint64_t blocks = device->state.degraded;
 	int result = dm_align_message_all(device, "drop_failed");
 
 	if (result)

@@ -91,8 +91,8 @@ static void reading(void)
 
 	make_ledger();
 	read_all(&ledger);
-	CHECK(ledger.epoch == 2 && ledger.suggested == 16384, "epoch %" PRIu64,
-	      ledger.epoch);
+	CHECK(ledger.device.state.epoch == 2 && ledger.suggested == 16384, "epoch %" PRIu64,
+	      ledger.device.state.epoch);
 	CHECK(maybe_is(ledger.device.held_oldest_ms, 1500), "held for %" PRId64 " ms",
 	      maybe_or(ledger.device.held_oldest_ms, -1));
 	for (i = 0; i < LEDGER_NR; i++) {
