@@ -11,10 +11,6 @@
 #include "replay/report.h"
 #include "replay/times.h"
 
-/*
- * 1: workloads had latency_us and a name in "workload"; of traces "format" was
- * what is source_format; 2: traces had a number, and workloads their own keys
- */
 /* Return 0 where no time passed. */
 static double per_second(double amount, double seconds)
 {

@@ -12,7 +12,11 @@
  */
 void replay_report(const struct replay *replay);
 
-/* The number of its documents. */
+/*
+ * The number of its documents. 1: workloads had latency_us and a name in "workload";
+ * of traces "format" was what is source_format; 2: traces had a number, and
+ * workloads their own keys
+ */
 #define REPLAY_FORMAT	3
 
 /* Its documents: of a run, of phases prepare and check, and with --dry-run. */
