@@ -11,10 +11,8 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "forecast/report.h"
+#include "forecast/report_tables.h"
 #include "trace/operations.h"
-
-/* 1: what it was before documents had a number; there format was what is now source_format. */
-#define JSON_FORMAT	2
 
 static const char *const class_names[] = {
 	[ALIGN_WHOLE] = "aligned", [ALIGN_SUB_BLOCK] = "sub_block",
@@ -131,7 +129,7 @@ static struct table_value mode_value(const void *row, size_t column)
 	return table_absent();
 }
 
-static const struct table_type mode_table =
+const struct table_type forecast_mode_table =
 	TABLE_TYPE(mode_columns, mode_value);
 
 /* Return the figures of the drive alone, which gets all touches. */
@@ -159,7 +157,7 @@ static void text_modes(const struct forecast *f)
 {
 	const struct fixing_figures none = figures_of_none(f);
 	uint64_t most = forecast_most_reads(f);
-	struct table *table = table_new(&mode_table);
+	struct table *table = table_new(&forecast_mode_table);
 
 	add_mode(table, f, "none, report", &none, 0);
 	if (!forecast_fixes(f)) {
@@ -198,7 +196,7 @@ static void json_add_mode(struct json_object *object, const struct forecast *f,
 {
 	const struct mode_row row = { .figures = figures, .f = f };
 
-	json_add(object, key, figures ? table_json(&mode_table, &row) : NULL);
+	json_add(object, key, figures ? table_json(&forecast_mode_table, &row) : NULL);
 }
 
 static struct json_object *json_modes(const struct forecast *f)
@@ -216,7 +214,7 @@ static struct json_object *json_modes(const struct forecast *f)
 		      fixes && f->timed ? &f->pad_timed : NULL);
 	json_add_mode(object, f, "coalesce_as_timed",
 		      fixes && f->timed ? &f->coalesce_timed : NULL);
-	table_json_outer(object, &mode_table, &row);
+	table_json_outer(object, &forecast_mode_table, &row);
 	return object;
 }
 
@@ -251,7 +249,7 @@ static struct table_value shift_value(const void *row, size_t column)
 	return table_absent();
 }
 
-static const struct table_type shift_table =
+const struct table_type forecast_shift_table =
 	TABLE_TYPE(shift_columns, shift_value);
 
 /* With more moves than this, people see those alone that change something. */
@@ -261,7 +259,7 @@ static void text_shifts(const struct forecast *f)
 {
 	uint32_t sectors = align_block_sectors(&f->geometry);
 	uint32_t best = forecast_worthwhile_shift(f);
-	struct table *table = table_new(&shift_table);
+	struct table *table = table_new(&forecast_shift_table);
 	struct shift_row row = { .f = f };
 
 	for (row.sectors = 0; row.sectors < sectors; row.sectors++)
@@ -290,7 +288,7 @@ static void json_add_shifts(struct json_object *object,
 	struct shift_row row = { .f = f };
 
 	for (row.sectors = 0; row.sectors < sectors; row.sectors++)
-		json_append(array, table_json_cell(&shift_table, &row,
+		json_append(array, table_json_cell(&forecast_shift_table, &row,
 						   SHIFT_TOUCHES));
 	json_add(object, shift_columns[SHIFT_TOUCHES].key, array);
 }
@@ -375,13 +373,13 @@ static struct table_value case_value(const void *row, size_t column)
 	return table_absent();
 }
 
-static const struct table_type case_table =
+const struct table_type forecast_case_table =
 	TABLE_TYPE(case_columns, case_value);
 
 static void text_what_if(const struct forecast *f)
 {
 	CLEANUP_FREE char *advice = forecast_advice_text(f);
-	struct table *table = table_new(&case_table);
+	struct table *table = table_new(&forecast_case_table);
 	uint32_t i;
 
 	for (i = 0; i < f->what_if.nr; i++) {
@@ -415,8 +413,8 @@ static struct json_object *json_what_if(const struct what_if_size *size)
 	json_add_number(object, "physical_block_size", size->physical);
 	json_add(object, "touches_if_moved", touches);
 	json_add(object, "write_amplification_if_moved", amplification);
-	json_add(object, "as_is", table_json(&case_table, &as_is));
-	json_add(object, "best", table_json(&case_table, &best));
+	json_add(object, "as_is", table_json(&forecast_case_table, &as_is));
+	json_add(object, "best", table_json(&forecast_case_table, &best));
 	return object;
 }
 
@@ -550,6 +548,13 @@ static struct table_value process_value(const void *row, size_t column)
 	return table_text(r->f->process[r->index].comm);
 }
 
+const struct table_type forecast_size_table =
+	TABLE_TYPE(size_columns, size_value);
+const struct table_type forecast_phase_table =
+	TABLE_TYPE(phase_columns, phase_value);
+const struct table_type forecast_process_table =
+	TABLE_TYPE(process_columns, process_value);
+
 /**
  * struct writes_kind - one of the three
  * @key: of the array in the document
@@ -559,7 +564,7 @@ static struct table_value process_value(const void *row, size_t column)
  */
 struct writes_kind {
 	const char *key;
-	struct table_type table;
+	const struct table_type *table;
 	const struct forecast_row *(*row)(const struct writes_row *r);
 	uint32_t (*nr)(const struct forecast *f);
 };
@@ -584,11 +589,9 @@ static uint32_t nr_processes(const struct forecast *f)
  * first; documents, all of them as they first occurred, starts rising.
  */
 static const struct writes_kind writes_kinds[] = {
-	{ "by_size", TABLE_TYPE(size_columns, size_value), size_row, nr_sizes },
-	{ "by_start_sector", TABLE_TYPE(phase_columns, phase_value), phase_row,
-	  nr_phases },
-	{ "by_process", TABLE_TYPE(process_columns, process_value),
-	  process_row, nr_processes },
+	{ "by_size", &forecast_size_table, size_row, nr_sizes },
+	{ "by_start_sector", &forecast_phase_table, phase_row, nr_phases },
+	{ "by_process", &forecast_process_table, process_row, nr_processes },
 };
 
 #define NR_WRITES_KINDS	(sizeof(writes_kinds) / sizeof(writes_kinds[0]))
@@ -603,7 +606,7 @@ static void text_writes(const struct writes_kind *kind,
 		if (!kind->row(&row)->writes)
 			continue;
 		if (!table)
-			table = table_new(&kind->table);
+			table = table_new(kind->table);
 		table_add(table, &row);
 	}
 	if (!table)
@@ -621,7 +624,7 @@ static void json_add_writes(struct json_object *object,
 
 	for (row.index = 0; row.index < kind->nr(f); row.index++)
 		if (kind->row(&row)->writes)
-			json_append(array, table_json(&kind->table, &row));
+			json_append(array, table_json(kind->table, &row));
 	json_add(object, kind->key, array);
 }
 
@@ -697,165 +700,6 @@ void forecast_report_text(const struct forecast *f, const struct source *source,
 
 /* JSON */
 
-static const struct schema_row mode_rows[] = {
-	MEMBERS_OF_TABLE(&mode_table),
-	{ 0 },
-};
-
-#define MODE_MEMBER(key, type, help) \
-	MEMBER(key, JSON_OBJECT | (type), NULL, help, .rows = mode_rows, \
-	       .name = "mode_forecast")
-
-static const struct schema_row modes_rows[] = {
-	MODE_MEMBER("report", 0, "What the counters of the target would rise by"),
-	MODE_MEMBER("pad", JSON_NULL,
-		    "null if the physical block is above 262144 bytes, which the modes do not fix"),
-	MODE_MEMBER("coalesce", JSON_NULL, AS_ABOVE),
-	MODE_MEMBER("pad_as_timed", JSON_NULL,
-		    "The same at the times of a trace, or null; null, too, where those are"),
-	MODE_MEMBER("coalesce_as_timed", JSON_NULL, AS_ABOVE),
-	MEMBERS_OF_TABLE(&mode_table, .outer = TABLE_OUTER),
-	{ 0 },
-};
-
-static const struct schema_row class_rows[] = {
-	MEMBER("aligned", JSON_NUMBER, NULL, NULL),
-	MEMBER("sub_block", JSON_NUMBER, NULL, NULL),
-	MEMBER("head_only", JSON_NUMBER, NULL, NULL),
-	MEMBER("tail_only", JSON_NUMBER, NULL, NULL),
-	MEMBER("both_ends", JSON_NUMBER, NULL, NULL),
-	{ 0 },
-};
-
-static const struct schema_row assumed_rows[] = {
-	MEMBER("direct", JSON_BOOL, NULL, NULL),
-	MEMBER("cache_block_size", JSON_NUMBER | JSON_NULL, "bytes",
-	       "null if direct"),
-	MEMBER("cache_keeps_all", JSON_BOOL, NULL, NULL),
-	MEMBER("cache_writes_at_flush", JSON_BOOL, NULL, NULL),
-	MEMBER("one_at_a_time", JSON_BOOL, NULL, NULL),
-	MEMBER("flush_at_the_end", JSON_BOOL, NULL, NULL),
-	MEMBER("known_ms", JSON_NUMBER, NULL, NULL),
-	MEMBER("hold_ms", JSON_NUMBER, NULL, NULL),
-	{ 0 },
-};
-
-static const struct schema_row shift_rows[] = {
-	MEMBERS_OF_TABLE(&shift_table),
-	{ 0 },
-};
-
-static const struct schema_row case_rows[] = {
-	MEMBERS_OF_TABLE(&case_table),
-	{ 0 },
-};
-
-static const struct schema_row what_if_rows[] = {
-	MEMBER("physical_block_size", JSON_NUMBER, "bytes", NULL),
-	MEMBER("touches_if_moved", JSON_ARRAY | JSON_NUMBER, NULL,
-	       "As above, on such blocks"),
-	MEMBER("write_amplification_if_moved", JSON_ARRAY | JSON_REAL, NULL,
-	       AS_ABOVE),
-	MEMBER("as_is", JSON_OBJECT, NULL,
-	       "For the start as it is",
-	       .rows = case_rows, .name = "what_if_case"),
-	MEMBER("best", JSON_OBJECT, NULL,
-	       "For the shortest move with the fewest touches",
-	       .rows = case_rows, .name = "what_if_case"),
-	{ 0 },
-};
-
-const struct schema_row forecast_advice_members[] = {
-	MEMBER("remedy", JSON_TEXT, NULL,
-	       NULL, SCHEMA_WORDS("move", "pad", "coalesce", "nothing")),
-	MEMBER("left", JSON_NUMBER, NULL,
-	       "Read-modify-writes, or blocks read, that remain"),
-	MEMBER("gain_percent", JSON_REAL, NULL, NULL),
-	{ 0 },
-};
-
-static const struct schema_row size_rows[] = {
-	{ .table = &writes_kinds[0].table },
-	{ 0 },
-};
-
-static const struct schema_row start_rows[] = {
-	{ .table = &writes_kinds[1].table },
-	{ 0 },
-};
-
-static const struct schema_row process_rows[] = {
-	{ .table = &writes_kinds[2].table },
-	{ 0 },
-};
-
-static const struct schema_row document_rows[] = {
-	MEMBER("source", JSON_TEXT, NULL, "As on the command line"),
-	MEMBER("source_format", JSON_TEXT, NULL,
-	       "The word workload, or the format of the trace"),
-	MEMBER("physical_block_size", JSON_NUMBER, "bytes",
-	       "What the figures are for"),
-	MEMBER("logical_block_size", JSON_NUMBER, "bytes", AS_ABOVE),
-	MEMBER("alignment_offset", JSON_NUMBER, "bytes",
-	       "unknown: the kernel cannot say, and 0 was used",
-	       SCHEMA_WORDS("unknown")),
-	MEMBER("shift_sectors", JSON_NUMBER, NULL, "As given"),
-	MEMBER("seconds", JSON_REAL | JSON_NULL, NULL,
-	       "Time from the start of the trace until its last request; null if the requests have no times"),
-	MEMBER("issued", JSON_OBJECT | JSON_NULL, NULL,
-	       "As requests, but those issued to the page cache; null if they are direct",
-	       .rows = trace_operations_requested_members, .name = "operations_requested"),
-	MEMBER("requests", JSON_OBJECT, NULL,
-	       "Those of each kind that the device gets",
-	       .rows = trace_operations_requested_members, .name = "operations_requested"),
-	MEMBER("fua", JSON_NUMBER, NULL,
-	       "Writes that are durable when they end"),
-	MEMBER("writes_misaligned", JSON_NUMBER, NULL,
-	       "Writes with a partial touch"),
-	MEMBER("write_zeroes_misaligned", JSON_NUMBER, NULL,
-	       "Write-zeroes with a partial touch"),
-	MEMBER("classes", JSON_OBJECT, NULL,
-	       "All writes by class", .rows = class_rows),
-	MEMBER("touches_expected", JSON_NUMBER, NULL,
-	       "As with replay, including write-zeroes"),
-	MEMBER("write_touches", JSON_NUMBER, NULL,
-	       "The touches of writes and those of write-zeroes; their sum is touches_expected"),
-	MEMBER("zero_touches", JSON_NUMBER, NULL, AS_ABOVE),
-	MEMBER("rmin", JSON_NUMBER | JSON_NULL, NULL,
-	       "As with replay, including write-zeroes; null with --touches-only"),
-	MEMBER("distinct_blocks", JSON_NUMBER | JSON_NULL, NULL, AS_ABOVE),
-	MEMBER("modes", JSON_OBJECT | JSON_NULL, NULL,
-	       "What the counters of the target would rise by in each mode; null with --touches-only",
-	       .rows = modes_rows),
-	MEMBER("assumed", JSON_OBJECT, NULL,
-	       "What the figures assume", .rows = assumed_rows),
-	MEMBERS_OF(shift_rows),
-	MEMBER("best_move_sectors", JSON_NUMBER, NULL,
-	       "The best of these moves"),
-	MEMBER("worthwhile_move_sectors", JSON_NUMBER, NULL,
-	       "The same if it saves a tenth of the touches, else 0"),
-	MEMBER("what_if", JSON_ARRAY | JSON_OBJECT, NULL,
-	       "For physical blocks of 4 KiB to 256 KiB, but not below the logical block",
-	       .rows = what_if_rows),
-	MEMBER("recommendation", JSON_OBJECT | JSON_NULL, NULL,
-	       "null with --touches-only",
-	       .rows = forecast_advice_members, .name = "recommendation"),
-	MEMBER("by_size", JSON_ARRAY | JSON_OBJECT, NULL,
-	       "Writes by length", .rows = size_rows),
-	MEMBER("by_start_sector", JSON_ARRAY | JSON_OBJECT, NULL,
-	       "Writes by the sector of the block at which they start",
-	       .rows = start_rows),
-	MEMBER("by_process", JSON_ARRAY | JSON_OBJECT, NULL,
-	       "Writes by process", .rows = process_rows),
-	{ 0 },
-};
-
-const struct schema_document forecast_report_schema = {
-	"plan", JSON_FORMAT,
-	"In 1, format was the name of what is now source_format, and touches_left was called rmw_drive.",
-	document_rows,
-};
-
 static struct json_object *json_assumed(const struct forecast *f)
 {
 	struct json_object *object = json_new();
@@ -892,7 +736,7 @@ static struct json_object *json_known(const struct forecast *f, uint64_t number)
 void forecast_report_json(const struct forecast *f, const struct source *source,
 			  bool offset_known)
 {
-	struct json_object *object = json_new_document(JSON_FORMAT);
+	struct json_object *object = json_new_document(FORECAST_FORMAT);
 	struct trace_operation operation[TRACE_NR_OPS];
 	struct json_object *classes = json_new();
 	size_t i;
