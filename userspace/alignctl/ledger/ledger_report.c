@@ -542,10 +542,15 @@ static void text_faults(const struct ledger *ledger)
 		puts("  the ledger does not balance at this moment");
 }
 
-static void text_device(const struct ledger *ledger)
+static void text_heading(const struct ledger *ledger)
 {
 	printf("%s (%s), epoch %" PRIu64 "\n", ledger->device.name,
 	       ledger->device.dm, ledger->device.state.epoch);
+}
+
+static void text_device(const struct ledger *ledger)
+{
+	text_heading(ledger);
 	text_targets(ledger);
 	text_counters(ledger, NULL);
 	printf("  write amplification: %s as it arrived, %s as it was sent\n",
@@ -575,8 +580,7 @@ void ledger_report_chosen(const struct ledger *ledgers, size_t nr,
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		printf("%s (%s), epoch %" PRIu64 "\n", ledgers[i].device.name,
-		       ledgers[i].device.dm, ledgers[i].device.state.epoch);
+		text_heading(&ledgers[i]);
 		text_counters(&ledgers[i], choice);
 		text_faults(&ledgers[i]);
 	}
