@@ -55,18 +55,13 @@ struct judge {
 	char *wanted;
 };
 
-const char *cut_fault_name(enum cut_fault fault)
-{
-	static const char *const names[CUT_FAULT_NR] = {
-		[CUT_LOST] = "lost-write",
-		[CUT_TORN] = "torn-block",
-		[CUT_NEIGHBOUR] = "neighbour",
-		[CUT_FOREIGN] = "foreign",
-		[CUT_UNREADABLE] = "unreadable",
-	};
-
-	return names[fault];
-}
+const char *const cut_fault_names[CUT_FAULT_NR] = {
+	[CUT_LOST] = "lost-write",
+	[CUT_TORN] = "torn-block",
+	[CUT_NEIGHBOUR] = "neighbour",
+	[CUT_FOREIGN] = "foreign",
+	[CUT_UNREADABLE] = "unreadable",
+};
 
 uint64_t cut_faulty(const struct cut_verdict *verdict)
 {

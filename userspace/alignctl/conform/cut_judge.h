@@ -114,7 +114,7 @@ struct cut_verdict {
 	uint64_t own;
 };
 
-const char *cut_fault_name(enum cut_fault fault);
+extern const char *const cut_fault_names[CUT_FAULT_NR];
 
 /* Return the number of blocks with a fault. */
 uint64_t cut_faulty(const struct cut_verdict *verdict);

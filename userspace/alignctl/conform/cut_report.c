@@ -296,7 +296,7 @@ static void print_finding(const struct cut_finding *finding)
 	CLEANUP_FREE char *wrong = format_hex(finding->found_bytes);
 
 	printf("\n%s: bytes %" PRIu64 " to %" PRIu64 " must have %s%s, or later content; they have %s\n",
-	       cut_fault_name(finding->fault), finding->start,
+	       cut_fault_names[finding->fault], finding->start,
 	       finding->start + finding->bytes - 1,
 	       expected ? "that of " : "the content before all requests",
 	       expected ? expected : "", found);
@@ -364,7 +364,7 @@ void cut_report_text(const struct cut_report *report)
 	       PRIu64, verdict->promised, faulty);
 	for (i = 0; i < CUT_FAULT_NR; i++)
 		if (verdict->faults[i])
-			printf(", %s %" PRIu64, cut_fault_name(i),
+			printf(", %s %" PRIu64, cut_fault_names[i],
 			       verdict->faults[i]);
 	if (verdict->promised && !faulty)
 		printf("; fewer than 1 in %" PRIu64 " at 95 %%",
@@ -400,7 +400,7 @@ static struct json_object *finding_json(const struct cut_finding *finding)
 	CLEANUP_FREE char *wrong = format_hex(finding->found_bytes);
 	bool read = finding->found != CUT_FOUND_NOTHING;
 
-	json_add_text(object, "fault", cut_fault_name(finding->fault));
+	json_add_text(object, "fault", cut_fault_names[finding->fault]);
 	json_add_number(object, "offset", finding->start);
 	json_add_number(object, "bytes", finding->bytes);
 	json_add(object, "expected", request_json(&finding->expected));
@@ -436,10 +436,7 @@ static const struct schema_row fault_rows[] = {
 };
 
 static const struct schema_row finding_rows[] = {
-	MEMBER("fault", JSON_TEXT, NULL,
-	       NULL,
-	       SCHEMA_WORDS("lost-write", "torn-block", "neighbour",
-			    "foreign", "unreadable")),
+	MEMBER("fault", JSON_TEXT, NULL, NULL, SCHEMA_NAMES(cut_fault_names)),
 	MEMBER("offset", JSON_NUMBER, "bytes", "Logical blocks in a row"),
 	MEMBER("bytes", JSON_NUMBER, NULL, AS_ABOVE),
 	MEMBER("expected", JSON_OBJECT | JSON_NULL, NULL,
@@ -548,7 +545,7 @@ void cut_report_json(const struct cut_report *report)
 	json_add(document, "fewer_than_one_in", faulty || !verdict->promised ?
 		 NULL : json_from_number(report_bound(verdict->promised)));
 	for (i = 0; i < CUT_FAULT_NR; i++)
-		json_add_number(faults, cut_fault_name(i), verdict->faults[i]);
+		json_add_number(faults, cut_fault_names[i], verdict->faults[i]);
 	json_add(document, "faults", faults);
 	for (i = 0; i < verdict->nr; i++)
 		json_append(findings, finding_json(&verdict->finding[i]));

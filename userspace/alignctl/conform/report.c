@@ -213,7 +213,7 @@ static void print_fault(const struct rounds_options *options,
 	struct table *table = table_new(&request_table);
 	size_t i;
 
-	printf("\n%s: byte %" PRIu64 " %s; %s\n", fault_name(fault->fault),
+	printf("\n%s: byte %" PRIu64 " %s; %s\n", fault_names[fault->fault],
 	       fault->at, fault->text, reader);
 	for (i = 0; i < fault->nr; i++)
 		table_add(table, &(struct request_row) { fault, i });
@@ -332,7 +332,7 @@ static struct json_object *fault_json(const struct round_fault *fault)
 	CLEANUP_FREE char *name = kind_name(&kind);
 	size_t i;
 
-	json_add_text(object, "fault", fault_name(fault->fault));
+	json_add_text(object, "fault", fault_names[fault->fault]);
 	json_add_text(object, "kind", name);
 	json_add_text(object, "method", round_methods[fault->method]);
 	json_add_number(object, "round", fault->round);
@@ -374,10 +374,7 @@ static const struct schema_row fault_rows[] = {
 };
 
 static const struct schema_row example_rows[] = {
-	MEMBER("fault", JSON_TEXT, NULL,
-	       NULL,
-	       SCHEMA_WORDS("lost-update", "stale-read", "torn-block",
-			    "neighbour", "foreign")),
+	MEMBER("fault", JSON_TEXT, NULL, NULL, SCHEMA_NAMES(fault_names)),
 	MEMBER("kind", JSON_TEXT, NULL, NULL),
 	MEMBER("method", JSON_TEXT, NULL, NULL, SCHEMA_NAMES(round_methods)),
 	MEMBER("round", JSON_NUMBER, NULL, "Its number"),
@@ -459,7 +456,7 @@ struct json_object *conform_report_json(const struct conform_report *report)
 	json_add(document, "fewer_than_one_in", faulty || !rounds ? NULL :
 		 json_from_number(report_bound(rounds)));
 	for (i = 0; i < FAULT_NR; i++)
-		json_add_number(faults, fault_name(i), result->faults[i]);
+		json_add_number(faults, fault_names[i], result->faults[i]);
 	json_add(document, "faults", faults);
 	for (i = 0; i < PART_NR; i++)
 		if (result->untried[i])

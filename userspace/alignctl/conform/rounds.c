@@ -150,18 +150,13 @@ struct rounds {
 	struct progress progress;
 };
 
-const char *fault_name(enum fault fault)
-{
-	static const char *const names[FAULT_NR] = {
-		[FAULT_LOST] = "lost-update",
-		[FAULT_STALE] = "stale-read",
-		[FAULT_TORN] = "torn-block",
-		[FAULT_NEIGHBOUR] = "neighbour",
-		[FAULT_FOREIGN] = "foreign",
-	};
-
-	return names[fault];
-}
+const char *const fault_names[FAULT_NR] = {
+	[FAULT_LOST] = "lost-update",
+	[FAULT_STALE] = "stale-read",
+	[FAULT_TORN] = "torn-block",
+	[FAULT_NEIGHBOUR] = "neighbour",
+	[FAULT_FOREIGN] = "foreign",
+};
 
 const char *const round_methods[METHOD_NR] = {
 	[METHOD_URING] = "io_uring",

@@ -143,7 +143,7 @@ struct rounds_result {
 	struct round_fault fault[ROUNDS_FAULTS];
 };
 
-const char *fault_name(enum fault fault);
+extern const char *const fault_names[FAULT_NR];
 
 /* Names of the methods, for options_choose(). */
 extern const char *const round_methods[METHOD_NR];

@@ -223,7 +223,7 @@ static void agrees_on_each_block(void)
 	CHECK(right > BLOCKS && wrong > BLOCKS, "%" PRIu64 " right, %" PRIu64,
 	      right, wrong);
 	for (i = 0; i < CUT_UNREADABLE; i++)
-		CHECK(seen[i], "no %s was seen", cut_fault_name(i));
+		CHECK(seen[i], "no %s was seen", cut_fault_names[i]);
 }
 
 /* Find the finding of a block. */

@@ -54,7 +54,7 @@ static void check_clean(enum round_method method, struct rounds_result *found)
 		      "kind %zu: %" PRIu64 " rounds, %" PRIu64 " faulty", i,
 		      result.rounds[i], result.faulty[i]);
 	for (i = 0; i < FAULT_NR; i++)
-		CHECK(!result.faults[i], "%s", fault_name(i));
+		CHECK(!result.faults[i], "%s", fault_names[i]);
 	*found = result;
 	rounds_free(&result);
 	close(options.fd);
