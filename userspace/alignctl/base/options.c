@@ -290,6 +290,20 @@ static void try_help(const struct verb *verb)
 		verb->name);
 }
 
+const struct option_row options_json_only[] = {
+	OPTION("json", NULL, "print one JSON object"),
+	OPTION_JSON_SCHEMA,
+	{ 0 },
+};
+
+int options_take_json(size_t row, const char *argument, void *context)
+{
+	(void)row;
+	(void)argument;
+	*(bool *)context = true;
+	return 0;
+}
+
 int options_parse(const struct verb *verb, int argc, char **argv,
 		  int (*take)(size_t row, const char *argument, void *context),
 		  void *context, int *first_operand)

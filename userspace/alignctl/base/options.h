@@ -82,6 +82,12 @@ struct verb {
 	const struct schema_document *const *documents;
 };
 
+/* The table of a verb that has no option but that for JSON. */
+extern const struct option_row options_json_only[];
+
+/* Take its option, by setting @context, a bool; as @take of options_parse(). */
+int options_take_json(size_t row, const char *argument, void *context);
+
 #define OPTIONS_CONTINUE	(-1)
 
 /**

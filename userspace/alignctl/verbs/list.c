@@ -13,20 +13,6 @@
 
 #define JSON_FORMAT	1
 
-static const struct option_row rows[] = {
-	OPTION("json", NULL, "print one JSON object"),
-	OPTION_JSON_SCHEMA,
-	{ 0 },
-};
-
-static int take_option(size_t row, const char *argument, void *context)
-{
-	(void)row;
-	(void)argument;
-	*(bool *)context = true;
-	return 0;
-}
-
 /* A target, and the device that it is one of. */
 struct list_row {
 	const struct dm_align *device;
@@ -314,7 +300,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	int first, result;
 	size_t nr;
 
-	result = options_parse(verb, argc, argv, take_option, &json, &first);
+	result = options_parse(verb, argc, argv, options_take_json, &json, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	result = dm_align_list(&devices, &nr);
@@ -333,5 +319,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_list = {
 	"list", "", 0, 0,
 	"Show every align device, what it lies on, and how it is set",
-	rows, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
+	options_json_only, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
 };

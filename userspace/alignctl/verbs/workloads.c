@@ -17,20 +17,6 @@
 /* The disk that the first of them were measured on; random ones spread on it. */
 #define DISK_SECTORS	1953525168ULL
 
-static const struct option_row rows[] = {
-	OPTION("json", NULL, "print one JSON object"),
-	OPTION_JSON_SCHEMA,
-	{ 0 },
-};
-
-static int take_option(size_t row, const char *argument, void *context)
-{
-	(void)row;
-	(void)argument;
-	*(bool *)context = true;
-	return 0;
-}
-
 /* Work out what the published run must cost on that disk. */
 static int published_figures(const struct workload *w,
 			     struct plan_figures *figures)
@@ -337,7 +323,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	bool json = false;
 	int first, result;
 
-	result = options_parse(verb, argc, argv, take_option, &json, &first);
+	result = options_parse(verb, argc, argv, options_take_json, &json, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	return json ? print_json() : print_text();
@@ -346,5 +332,5 @@ static int run(const struct verb *verb, int argc, char **argv)
 const struct verb verb_workloads = {
 	"workloads", "", 0, 0,
 	"Show the built-in workloads, their origin, and what each must cost",
-	rows, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
+	options_json_only, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
 };
