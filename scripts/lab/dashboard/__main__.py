@@ -11,35 +11,18 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-import sys
-from pathlib import Path
 
 from align_reports import folder, output
 
-from ..machines import remote
-from ..paths import OUT, REPO, say
+from ..paths import REPO, say
 from .answers import FORMAT, answers, drawn
+from .command import FINE, arguments, made
 from .panels import panels
 from .picture import Stretch
 from .run import MODES, started
 
-FINE, BROKEN = 0, 2
-PICTURE = REPO / "Documentation/admin/dashboard.svg"
 TIMER = REPO / "scripts/packaging/systemd/align-metrics.timer"
 SECONDS = 180
-
-
-def arguments(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="lab.dashboard", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=SECONDS, metavar="N",
-                        help=f"length of the load in each mode (default: {SECONDS})")
-    parser.add_argument("--out", type=Path, default=OUT / "dashboard", metavar="DIR",
-                        help="folder for answers, logs and Prometheus' data (default: out/dashboard)")
-    parser.add_argument("--picture", type=Path, default=PICTURE, metavar="FILE",
-                        help="the SVG (default: Documentation/admin/dashboard.svg)")
-    parser.add_argument("--again", action="store_true", help="draw the answers of the last run, without a run")
-    return parser.parse_args(argv)
 
 
 def interval() -> float:
@@ -68,13 +51,8 @@ def make(given: argparse.Namespace) -> int:
 
 
 def main(argv: list[str]) -> int:
-    given = arguments(argv)
-    try:
-        with folder.exclusive(given.out):
-            return make(given)
-    except (folder.InUse, remote.GuestError, RuntimeError, OSError, ValueError) as error:
-        print(f"dashboard: {error}", file=sys.stderr)
-        return BROKEN
+    given = arguments(argv, "lab.dashboard", __doc__, "dashboard", SECONDS, "load in each mode")
+    return made(given, "dashboard", make)
 
 
 if __name__ == "__main__":

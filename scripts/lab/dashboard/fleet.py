@@ -11,38 +11,21 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import time
-from pathlib import Path
 
 from align_reports import folder, output
 
-from ..machines import remote
-from ..paths import OUT, REPO, say
+from ..paths import say
 from .answers import FORMAT, answers, drawn
+from .command import FINE, arguments, made
 from .fleet_run import ALIGNED, HOSTS, interval, scraped, started
 from .panels import FLEET, panels
 from .picture import Stretch
 
-FINE, BROKEN = 0, 2
-PICTURE = REPO / "Documentation/admin/fleet-dashboard.svg"
 # Longer than the five minutes of the rules' rates, so that the end of each stretch shows it alone.
 SECONDS = 420
 # The host that is mended.
 MENDED = HOSTS[0].name
-
-
-def arguments(argv: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="lab.dashboard.fleet", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=SECONDS, metavar="N",
-                        help=f"length of the loads before and after {MENDED} is mended (default: {SECONDS})")
-    parser.add_argument("--out", type=Path, default=OUT / "fleet-dashboard", metavar="DIR",
-                        help="folder for answers, logs and Prometheus' data (default: out/fleet-dashboard)")
-    parser.add_argument("--picture", type=Path, default=PICTURE, metavar="FILE",
-                        help="the SVG (default: Documentation/admin/fleet-dashboard.svg)")
-    parser.add_argument("--again", action="store_true", help="draw the answers of the last run, without a run")
-    return parser.parse_args(argv)
 
 
 def make(given: argparse.Namespace) -> int:
@@ -76,13 +59,9 @@ def make(given: argparse.Namespace) -> int:
 
 
 def main(argv: list[str]) -> int:
-    given = arguments(argv)
-    try:
-        with folder.exclusive(given.out):
-            return make(given)
-    except (folder.InUse, remote.GuestError, RuntimeError, OSError, ValueError) as error:
-        print(f"fleet-dashboard: {error}", file=sys.stderr)
-        return BROKEN
+    given = arguments(argv, "lab.dashboard.fleet", __doc__, "fleet-dashboard", SECONDS,
+                      f"loads before and after {MENDED} is mended")
+    return made(given, "fleet-dashboard", make)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from html_checks import check_labels
 
-from lab.dashboard import fleet, picture
-from lab.dashboard.__main__ import PICTURE, interval
+from lab.dashboard import command, fleet, picture
+from lab.dashboard.__main__ import interval
 from lab.dashboard.answers import drawn
 from lab.dashboard.panels import DASHBOARD, FLEET, Panel, Target, filled, panels, rate_interval
 from lab.paths import REPO
@@ -36,8 +36,8 @@ class Shown:
         return panels(self.dashboard)
 
 
-SHOWN = [Shown(PICTURE, DASHBOARD, "admin/production.rst", ("report", "pad", "coalesce")),
-         Shown(fleet.PICTURE, FLEET, "admin/fleet.rst", ("as found", f"{fleet.MENDED} mended"))]
+SHOWN = [Shown(command.picture("dashboard"), DASHBOARD, "admin/production.rst", ("report", "pad", "coalesce")),
+         Shown(command.picture("fleet-dashboard"), FLEET, "admin/fleet.rst", ("as found", f"{fleet.MENDED} mended"))]
 
 
 @pytest.fixture(params=SHOWN, ids=lambda shown: shown.file.stem)
