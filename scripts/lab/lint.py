@@ -41,6 +41,7 @@ KERNEL_CODE = ("kmod", "kunit")
 PROGRAMS = ("alignctl", "drive512e")
 # Words of the programs' comments that leave out the noun, or the verb.
 ROW_WITHOUT_NOUN = re.compile(r"^\s*\* @\w+: *(?:the )?(?:same|likewise|them|it|those|that|they)\b", re.M | re.I)
+FILE_COMMENT = re.compile(r"//[^\n]*\n/\*")
 FUNCTION_COMMENT = re.compile(r"^/\* *(?:\n \* )?([A-Z]\w*)(?:[^*]|\*(?!/))*\*/\n[a-z_][\w \t*]*[ *]\w+\(", re.M)
 NO_VERB = {"A", "All", "An", "Are", "Can", "Does", "Each", "Has", "Have", "How", "Is", "It", "May", "Of", "Same", "That", "The",
            "Them", "Those", "What", "Where", "Whether", "Which", "Who", "Why", "Will"}
@@ -190,7 +191,8 @@ def texts(path, interpreter):
 def comments(folder):
     """Comments and messages with a word in place of a noun.
 
-    In the programs: rows of kernel-doc without a noun, and comments of functions that do not begin with a verb.
+    In the programs: C files that do not begin with a comment, rows of kernel-doc without a noun, and comments of functions
+    that do not begin with a verb.
     """
     findings = []
     for path, interpreter in sources(folder).items():
@@ -204,6 +206,8 @@ def comments(folder):
         found = [(row.start(), "a row without a noun") for row in ROW_WITHOUT_NOUN.finditer(text)]
         found += [(comment.start(), f"a function's comment that begins with {comment[1]!r}, not with a verb")
                   for comment in FUNCTION_COMMENT.finditer(text) if comment[1] in NO_VERB]
+        if path.suffix == ".c" and not FILE_COMMENT.match(text):
+            found.append((0, "no comment at the start that says what the file is about"))
         findings += [f"{path}:{text.count(chr(10), 0, at) + 1}: {what}" for at, what in sorted(found)]
     return findings
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Split a command into words, call the drive, and format the answer. */
 #include "command.h"
 
 #include <errno.h>

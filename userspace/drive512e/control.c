@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* One thread polls the socket and its clients, splits their input into lines, and answers. */
 #include "control.h"
 
 #include <errno.h>

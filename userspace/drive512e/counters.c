@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Count a request in its class, with its touches. */
 #include "counters.h"
 
 void count_request(struct host_counters *c, const struct request *req,

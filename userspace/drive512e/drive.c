@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Number requests under one lock as they arrive, and sleep on the machine's clock until
+ * the model has completed them.
+ */
 #include "drive.h"
 
 #include <errno.h>

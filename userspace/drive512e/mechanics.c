@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
+/*
+ * Fit the seek curve to three published times, divide the disk into zones of one rate,
+ * and compute when a byte passes under the head.
+ */
 #include "mechanics.h"
 
 #include <math.h>

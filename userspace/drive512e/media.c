@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Read and write the store, keep what a power cut restores, and apply cuts and failures. */
 #include "media.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Hand each request to the kind of drive that the profile names, in media bytes. */
 #include "model.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Compute the arrival of a request from the lag, and the lag from the last answer. */
 #include "pace.h"
 
 int64_t pace_arrival(struct pace *pace, int64_t now, int64_t lead)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Find a profile by its name, and say which blocks its drive claims. */
 #include "profile.h"
 
 #include <stddef.h>

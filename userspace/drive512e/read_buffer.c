@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Replace the segment that was used least recently, and look one up by its bytes. */
 #include "read_buffer.h"
 
 void read_buffer_add(struct read_buffer *b, uint64_t start, uint64_t end)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Compute the times of reads, programming and the write buffer, die by die. */
 #include "ssd.h"
 
 #include <stdlib.h>

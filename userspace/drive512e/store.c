@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Cut each access at chunks, and lock one chunk at a time. */
 #include "store.h"
 
 #include <errno.h>

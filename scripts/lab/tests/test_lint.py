@@ -103,6 +103,14 @@ def test_comments_that_describe_are_none(sample, text):
     assert not lint.comments(sample("userspace/alignctl/one.c", C + text))
 
 
+def test_a_c_file_of_the_programs_begins_with_what_it_is_about(sample):
+    text = C + "#include <errno.h>\n\n/* An error. */\nint one = ENOMEM;\n"
+    found, = lint.comments(sample("userspace/drive512e/one.c", text))
+    assert found.endswith("one.c:1: no comment at the start that says what the file is about")
+    assert not lint.comments(sample("userspace/drive512e/one.c", text.replace(C, C + "/* The error. */\n")))
+    assert not lint.comments(sample("userspace/drive512e/tests/test_one.c", text))
+
+
 WORDS = ["anybody", "everybody", "Nobody", "somebody", "whoever", "Whatever", "whom", *(f"it does{end}" for end in ("", " not"))]
 
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Parse the parameters and the lines of input, and print times. */
 #include "lines.h"
 
 #include <errno.h>

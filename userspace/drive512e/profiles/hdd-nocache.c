@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The disk of [A] with its write cache off. */
 #include "desktop_disk.h"
 #include "profiles.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The study's disk of 80 GB [C], which has a command queue. */
 #include "desktop_disk.h"
 #include "profiles.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The disk of [A] with a command queue. */
 #include "desktop_disk.h"
 #include "profiles.h"
 

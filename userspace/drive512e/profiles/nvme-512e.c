@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The database's NVMe drive [D], with costs of small writes from [F]. */
 #include "profiles.h"
 
 const struct profile profile_nvme_512e = {

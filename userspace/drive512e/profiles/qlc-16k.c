@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* An SSD of the kind of [Q] with a unit of 16 KiB, which is an assumption. */
 #include "profiles.h"
 
 const struct profile profile_qlc_16k = {

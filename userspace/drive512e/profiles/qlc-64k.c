@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* An SSD of the kind of [Q] with the published unit of 64 KiB. */
 #include "profiles.h"
 
 const struct profile profile_qlc_64k = {

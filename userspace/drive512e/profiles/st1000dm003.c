@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The measured disk [A]. */
 #include "desktop_disk.h"
 #include "profiles.h"
 

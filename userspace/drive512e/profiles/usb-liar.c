@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The WD20EARS behind USB 3 [F], with the sector numbers shifted by one. */
 #include "green_disk.h"
 #include "profiles.h"
 

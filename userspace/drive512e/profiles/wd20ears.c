@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* The WD20EARS [F]. */
 #include "green_disk.h"
 #include "profiles.h"
 
