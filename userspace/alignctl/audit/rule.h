@@ -78,9 +78,11 @@ struct subject;
  * @content: judges what a device carries, unless a device above shows the same; may be NULL
  * @ledger: judges the counters of an align device, after all devices; may be NULL
  * @remedies: rows of the table of remedies that mend it; the rest is REMEDY_NONE
- * @cost: price of leaving it so, where the function says no other; NULL: it does
- * @workaround: what to do where the function gives a finding nothing else; NULL: it does
- * @man: what the manual says, with what is printed bold between backquotes
+ * @cost: price of leaving it so, where the function says no other; NULL: the function
+ *	always says one
+ * @workaround: words for what to do where the function gives a finding no other remedy;
+ *	NULL: the function always gives one
+ * @man: text of the manual about the rule, with bold words between backquotes
  */
 struct rule {
 	const char *name;

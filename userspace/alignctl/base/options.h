@@ -65,8 +65,8 @@ struct option_row {
  * @options: the verb's options except --help and --version
  * @more_help: print the end of --help, below the options; may be NULL
  * @run: run the verb; Return: enum alignctl_exit
- * @forms: what may follow the word, a string for each way to use the verb, and
- *	NULL; NULL: @operands and @options say it
+ * @forms: usages of the verb, without its name: a string for each, NULL at the end;
+ *	NULL: one, made from @operands and @options
  * @documents: the kinds of documents that it prints, NULL at the end; NULL: none
  */
 struct verb {

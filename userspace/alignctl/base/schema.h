@@ -33,8 +33,8 @@ struct table_type;
  * @key: the member's key; NULL: the members of @rows or @table in its place
  * @type: JSON_*
  * @unit: unit of a number that its key does not tell, or NULL
- * @help: what it means, as sentences without the full stop of the last one; AS_ABOVE;
- *	NULL: the key says it
+ * @help: meaning of the member, as sentences without the full stop of the last one;
+ *	AS_ABOVE: that of the row before; NULL: the key says it
  * @rows: members of a JSON_OBJECT
  * @name: name of that object's description, where several members have the same;
  *	else NULL
@@ -79,7 +79,7 @@ struct schema_row {
  * struct schema_document - a kind of document
  * @title: the verb, and the options that make it this kind
  * @format: its member "format"
- * @help: what is to be said of it as a whole, a paragraph a line; NULL: nothing
+ * @help: text about the document as a whole, a paragraph a line; NULL: none
  * @rows: its other members
  */
 struct schema_document {
