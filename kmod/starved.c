@@ -15,6 +15,11 @@
  * cached, and what comes too late for its turn waits here again. Nothing in
  * memory waits for a touch that waits here, so the reserve comes back when its
  * requests have ended.
+ *
+ * While touches wait here, a program waits for room, and held blocks are written
+ * to make it. Their requests have the flags of a direct write then, REQ_SYNC and
+ * REQ_IDLE, as they have when a flush waits for them: the block layer throttles
+ * background writes (blk-wbt), and the program would wait for that, too.
  */
 #include "block_state.h"
 
