@@ -116,4 +116,30 @@ def test_a_member_of_another_document_is_not_described_again(sections):
 
 def test_the_document_of_a_verb_in_another_one_is_described_at_the_verb(sections):
     said = sections(kind("v", 1, {"a": {"$ref": "#/$defs/other"}}))
-    assert said.endswith('.BR a " (object)"\nIts members are those of JSON OF OTHER.\n')
+    assert said.endswith('.BR a " (object)"\nIts members are those of alignctl\\-other(8), JSON OF OTHER.\n')
+
+
+def unknown_sections(name, pages):
+    """Return the sections on documents that a page refers to and that neither it nor the page named with them has."""
+    text = " ".join(line for line in pages[name].splitlines() if not line.startswith("."))
+    named = re.findall(r"(?:(alignctl-[a-z]+)\(8\), )?\b(JSON OF [A-Z-]+(?:,? [A-Z-]+)*)", text)
+    return [section for page, section in named if f".SH {section}\n" not in pages.get(f"{page}.8" if page else name, "")]
+
+
+@pytest.mark.parametrize("text, wrong", [
+    ("As in JSON OF V.\n", []),
+    ("As in JSON OF PROBE B,\nPROBE C.\n", []),
+    ("As in alignctl-w(8), JSON OF W, by name.\n", []),
+    ("As in JSON OF W.\n", ["JSON OF W"]),
+    ("As in alignctl-w(8), JSON OF V.\n", ["JSON OF V"]),
+    ("As in alignctl-x(8), JSON OF X.\n", ["JSON OF X"]),
+])
+def test_a_section_of_another_page_is_named_with_its_page(text, wrong):
+    pages = {"alignctl-v.8": f".SH JSON OF V\n{text}.SH JSON OF PROBE B, PROBE C\n", "alignctl-w.8": ".SH JSON OF W\n"}
+    assert unknown_sections("alignctl-v.8", pages) == wrong
+
+
+def test_the_sections_that_the_pages_refer_to_are_there():
+    pages = {path.name: path.read_text().replace("\\-", "-") for path in PAGES.iterdir()}
+    assert sum("JSON OF" in text for text in pages.values()) > 10
+    assert not {name: wrong for name in pages if (wrong := unknown_sections(name, pages))}

@@ -215,7 +215,7 @@ static const struct table_column class_columns[] = {
 		COLUMN_MEMBER(JSON_REAL, NULL) },
 	[CLASS_BINS] = { .key = "histogram",
 		COLUMN_MEMBER(JSON_ARRAY | JSON_BIN,
-			"Bins as in JSON OF STATS, by their end in us") },
+			"Bins as in alignctl-stats(8), JSON OF STATS, by their end in us") },
 	[CLASS_LINEAR] = { .key = "histogram_500us",
 		COLUMN_MEMBER(JSON_ARRAY | JSON_BIN,
 			"Bins of 500 us, by their start in us; the last one begins at 63500 and has no end") },

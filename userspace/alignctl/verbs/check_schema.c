@@ -108,7 +108,7 @@ static const struct schema_row finding_rows[] = {
 	MEMBER("remedy", JSON_OBJECT | JSON_NULL, NULL,
 	       "null where no command is printed", .rows = remedy_rows),
 	MEMBER("recommendation", JSON_OBJECT | JSON_NULL, NULL,
-	       "Of a --recording, that of JSON OF PLAN; null of other findings, and where nothing is forecast",
+	       "Of a --recording, that of alignctl-plan(8), JSON OF PLAN; null of other findings, and where nothing is forecast",
 	       .rows = forecast_advice_members, .name = "recommendation"),
 	{ 0 },
 };
