@@ -42,7 +42,7 @@ def test_the_loop_by_ssh_leaves_an_answer_of_each_host(tmp_path):
 
 
 def queries_of_the_document():
-    section = re.search(r"What to ask(.*?)^Rules, alerts", DOCUMENT.read_text(), re.M | re.S)
+    section = re.search(r"Some queries(.*?)^Rules, alerts", DOCUMENT.read_text(), re.M | re.S)
     return [line for line in re.findall(r"^ {4}(.*)$", section[1], re.M)
             if not line.startswith(("# ", "alignctl_", "systemctl "))]
 
