@@ -87,11 +87,10 @@ REWRITES = {
          "acknowledged, or of the newest that was held. Blocks",
          "Write hints (F_SET_RW_HINT) reach the drive: a block is written with the hint of\n"
          "its oldest touch that is not acknowledged, or of the newest that was held. Blocks"),
-        ("limits. Since Linux 6.14 device-mapper passes such writes (RWF_ATOMIC,\n"
-         "REQ_ATOMIC) on; the target takes them in each mode, with the limits that linear\n"
-         "would have.",
+        ("limits. Since Linux 6.14 device-mapper passes such writes (RWF_ATOMIC, REQ_ATOMIC)\n"
+         "on; the target takes them",
          "limits. device-mapper passes such writes (RWF_ATOMIC, REQ_ATOMIC) on; the target\n"
-         "takes them in each mode, with the limits that linear would have."),
+         "takes them"),
     ),
     ABI: (("are. Documentation/target/dm-align.rst explains the terms.\n",
            "are. Documentation/admin-guide/device-mapper/dm-align.rst explains the terms.\n"),),
@@ -236,8 +235,7 @@ SECTIONS = {"pad": ("Smaller logical blocks", "Changing the mode", "When to use 
                          "Suspend", "Limits and known gaps")}
 # Where the manual names the pages that a series has in the manual, and before which section the design stands there.
 ELSEWHERE = """\
-The words of this manual are in the glossary (``../glossary.rst``), and how the engine
-keeps its rules in ``design.rst``.
+The glossary (``../glossary.rst``) has all terms, and ``design.rst`` says how the engine works.
 
 """
 LAST_SECTION = "Limits and known gaps\n=====================\n"
