@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Keep the requests in flight on a virtual clock, and tell when each is answered. */
 #include "virtual.h"
 
 #include <math.h>
