@@ -293,6 +293,7 @@ def saturates_mib(drive: Drive) -> float:
     return next(size for size in CHUNKS if chunk_mb_s(drive, size) >= 0.9 * best) / MIB
 
 
+@kept
 def sorted_s(drive: Drive, window: int, span: int) -> float:
     """Time 1000 random reads within a span, sorted in windows."""
     places = Places()
@@ -320,12 +321,15 @@ def jobs_iops(drive: Drive, jobs: int, requests: Sequence[Request]) -> float:
         return len(requests) / (target.elapsed_s() - START_S)
 
 
+@kept
 def files_iops(drive: Drive, jobs: int, count: int, write: bool = False) -> float:
     """Let each job work on a file of its own of 1 GiB, 8 KiB after 8 KiB."""
-    return jobs_iops(drive, jobs, [Request(write, number % jobs * 1024 * MIB + number // jobs * 8 * KIB, 8 * KIB)
-                                   for number in range(count)])
+    size = 8 * KIB
+    return jobs_iops(drive, jobs, [Request(write, job * 1024 * MIB + at, size)
+                                   for at in range(0, count // jobs * size, size) for job in range(jobs)])
 
 
+@kept
 def stream_mb_s(drive: Drive, jobs: int, count: int, write: bool = False) -> float:
     """Let the jobs work on one stream, 128 KiB after 128 KiB."""
     size = 128 * KIB

@@ -103,4 +103,5 @@ class NbdTarget(ClockTarget):
 
 def line(request: Request) -> str:
     """Return the request as a command of drive512e-clock."""
-    return f"{'W' if request.write else 'R'} {request.offset} {request.bytes}"
+    write, offset, length = request
+    return f"{'W' if write else 'R'} {offset} {length}"
