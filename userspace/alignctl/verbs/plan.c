@@ -211,18 +211,18 @@ static int complete_plan(struct plan *plan, const struct options *options,
 }
 
 /**
- * struct given - an option that may not go with what is asked
+ * struct given_option - an option that may not go with what is asked
  * @name: name of the option
  * @given: the option was given
  */
-struct given {
+struct given_option {
 	const char *name;
 	bool given;
 };
 
 /* Refuse any of these options. Return: enum alignctl_exit; reported. */
-static int refuse_given(const struct given *option, size_t nr, const char *name,
-			const char *what)
+static int refuse_given(const struct given_option *option, size_t nr,
+			const char *name, const char *what)
 {
 	size_t i;
 
@@ -243,7 +243,7 @@ static int refuse_given(const struct given *option, size_t nr, const char *name,
 static int check_trace(const struct options *options, const char *name)
 {
 	const struct plan_options *plan = &options->plan;
-	const struct given all[] = {
+	const struct given_option all[] = {
 		{ "count", plan->count }, { "start", plan->start_given },
 		{ "span", plan->span }, { "areas", plan->areas },
 		{ "seed", plan->seed_given },
@@ -255,7 +255,7 @@ static int check_trace(const struct options *options, const char *name)
 /* Refuse options that do not apply to several disks. Return: enum alignctl_exit. */
 static int check_disks(const struct options *options, const char *name)
 {
-	const struct given all[] = {
+	const struct given_option all[] = {
 		{ "on", options->on },
 		{ "cache-block", options->cache_block },
 		{ "buffered", options->plan.access == PLAN_BUFFERED },
@@ -339,7 +339,7 @@ static int check_operands(const struct options *options, char **name, int nr)
 		return ALIGNCTL_USAGE;
 	}
 	if (!plan_disks_asked(&options->disks)) {
-		const struct given all[] = {
+		const struct given_option all[] = {
 			{ "memory", options->disks.memory },
 			{ "jobs", options->disks.jobs },
 			{ "html", options->disks.html },
