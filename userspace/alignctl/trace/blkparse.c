@@ -234,15 +234,9 @@ static enum trace_next blkparse_next(struct trace *trace,
 	return trace_find_file(trace, event.device, &request->file);
 }
 
-static void blkparse_close(struct trace *trace)
-{
-	(void)trace;
-}
-
 const struct trace_format trace_blkparse = {
 	.recognize = blkparse_recognize,
 	.open = blkparse_open,
 	.next = blkparse_next,
-	.close = blkparse_close,
 	.unsorted = true,
 };

@@ -506,7 +506,6 @@ static void blktrace_close(struct trace *trace)
 	free(b->files);
 	free(b->device_name);
 	free(b);
-	trace->state = NULL;
 }
 
 const struct trace_format trace_blktrace = {

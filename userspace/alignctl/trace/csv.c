@@ -160,17 +160,10 @@ static enum trace_next csv_next(struct trace *trace,
 	return take_row(trace, line, request);
 }
 
-static void csv_close(struct trace *trace)
-{
-	free(trace->state);
-	trace->state = NULL;
-}
-
 const struct trace_format trace_csv = {
 	.recognize = csv_recognize,
 	.open = csv_open,
 	.next = csv_next,
-	.close = csv_close,
 	.unsorted = true,
 };
 

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -55,6 +56,15 @@ int trace_begin(struct trace *trace, int (*by)(struct trace *trace))
 	return failed;
 }
 
+void trace_end(struct trace *trace)
+{
+	if (trace->format->close)
+		trace->format->close(trace);
+	else
+		free(trace->state);
+	trace->state = NULL;
+}
+
 int trace_rewind(struct trace *trace)
 {
 	int failed = trace_input_rewind(&trace->input);
@@ -65,7 +75,7 @@ int trace_rewind(struct trace *trace)
 		trace_sorter_clear(trace->sorter);
 	if (trace->format->rewind)
 		return trace_begin(trace, trace->format->rewind);
-	trace->format->close(trace);
+	trace_end(trace);
 	return trace_begin(trace, trace->format->open);
 }
 

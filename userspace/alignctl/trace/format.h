@@ -85,12 +85,13 @@ struct trace {
  * @recognize: check whether a file that begins with these bytes has the format;
  *	the bytes end with a 0
  * @open: read all of the header, set facts and state. Return: enum
- *	alignctl_exit; reported. close() is called also after a failure
+ *	alignctl_exit; reported. The state is released also after a failure
  * @next: read a request, as trace_next(), whose caller checks the request; its
  *	operation is TRACE_NR_OPS if it makes none
  * @rewind: begin again, as @open, with the state as it is; NULL: the state is
  *	freed, and the trace opened again
- * @close: free the state, if there is one
+ * @close: release what the state holds, and the state, if there is one; NULL: free
+ *	the state, which holds nothing
  * @unsorted: times may decrease a little from one request to the next
  * @foreign: times are those of a clock, of which the first becomes 0, and
  *	requests without a length are left out
@@ -116,6 +117,9 @@ extern const struct trace_format trace_recording, trace_iolog,
 
 /* The format of a table whose columns trace->choice names. */
 extern const struct trace_format trace_columns_format;
+
+/* Release the state of the format, if there is one. */
+void trace_end(struct trace *trace);
 
 /*
  * Begin a pass over the trace @by its format's open() or rewind(). Return: enum

@@ -430,18 +430,11 @@ static enum trace_next ftrace_next(struct trace *trace,
 	return take_request(trace, &event, request);
 }
 
-static void ftrace_close(struct trace *trace)
-{
-	free(trace->state);
-	trace->state = NULL;
-}
-
 const struct trace_format trace_ftrace = {
 	.no_op = TRACE_LEFT_OTHER_COMMAND,
 	.recognize = ftrace_recognize,
 	.open = ftrace_open,
 	.next = ftrace_next,
-	.close = ftrace_close,
 	.unsorted = true,
 	.foreign = true,
 };

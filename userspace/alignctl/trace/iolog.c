@@ -282,17 +282,10 @@ static enum trace_next iolog_next(struct trace *trace,
 	return next;
 }
 
-static void iolog_close(struct trace *trace)
-{
-	free(trace->state);
-	trace->state = NULL;
-}
-
 const struct trace_format trace_iolog = {
 	.recognize = iolog_recognize,
 	.open = iolog_open,
 	.next = iolog_next,
-	.close = iolog_close,
 };
 
 /**

@@ -522,7 +522,6 @@ static void parquet_close(struct trace *trace)
 	end_pass(trace);
 	drop_copy(p);
 	free(p);
-	trace->state = NULL;
 }
 
 const struct trace_format trace_parquet = {

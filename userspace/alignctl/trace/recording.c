@@ -367,15 +367,8 @@ static enum trace_next recording_next(struct trace *trace,
 	}
 }
 
-static void recording_close(struct trace *trace)
-{
-	free(trace->state);
-	trace->state = NULL;
-}
-
 const struct trace_format trace_recording = {
 	.recognize = recording_recognize,
 	.open = recording_open,
 	.next = recording_next,
-	.close = recording_close,
 };

@@ -580,12 +580,6 @@ static enum trace_next rows_next(struct trace *trace,
 	return take_row(trace, row, &rows->reading, request);
 }
 
-static void rows_close(struct trace *trace)
-{
-	free(trace->state);
-	trace->state = NULL;
-}
-
 /*
  * Read --columns: names of columns, "-" for one to ignore. Return: enum
  * alignctl_exit; reported.
@@ -639,7 +633,6 @@ const struct trace_format trace_columns_format = {
 	.recognize = columns_recognize,
 	.open = columns_open,
 	.next = rows_next,
-	.close = rows_close,
 	.unsorted = true,
 	.foreign = true,
 };
@@ -661,7 +654,6 @@ const struct trace_format trace_columns_format = {
 		.recognize = format##_recognize,			\
 		.open = format##_open,					\
 		.next = rows_next,					\
-		.close = rows_close,					\
 		.unsorted = true,					\
 		.foreign = true,					\
 		.by_name = true,					\

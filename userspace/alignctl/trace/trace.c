@@ -269,7 +269,7 @@ void trace_close(struct trace *trace)
 	if (!trace)
 		return;
 	if (trace->format)
-		trace->format->close(trace);
+		trace_end(trace);
 	trace_input_close(&trace->input);
 	trace_names_free(&trace->files);
 	trace_disks_free(&trace->disks);

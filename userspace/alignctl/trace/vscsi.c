@@ -115,17 +115,11 @@ static enum trace_next vscsi_next(struct trace *trace,
 	return TRACE_GOT;
 }
 
-static void vscsi_close(struct trace *trace)
-{
-	(void)trace;
-}
-
 const struct trace_format trace_vscsi = {
 	.no_op = TRACE_LEFT_OTHER_COMMAND,
 	.recognize = vscsi_recognize,
 	.open = vscsi_open,
 	.next = vscsi_next,
-	.close = vscsi_close,
 	.unsorted = true,
 	.foreign = true,
 };
