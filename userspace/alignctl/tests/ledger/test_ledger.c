@@ -120,6 +120,24 @@ static void reading(void)
 	tree_close();
 }
 
+static void again(void)
+{
+	struct ledger ledger = { .device.name = strdup("align-sda") };
+
+	make_ledger();
+	read_all(&ledger);
+	counter("writes", 5000);
+	read_all(&ledger);
+	CHECK(ledger.raw[LEDGER_writes] == 5000, "writes %" PRIu64,
+	      ledger.raw[LEDGER_writes]);
+	CHECK(ledger.device.nr_targets == 1, "%zu targets",
+	      ledger.device.nr_targets);
+	CHECK(ledger.device.name && !strcmp(ledger.device.name, "align-sda"),
+	      "the name is lost");
+	ledger_free(&ledger);
+	tree_close();
+}
+
 static void missing(void)
 {
 	CLEANUP_FREE char *error = NULL;
@@ -261,6 +279,7 @@ static void bounds(void)
 
 const struct tap_test ledger_tests[] = {
 	{ "every counter and histogram is read, less its baseline", reading },
+	{ "a second reading replaces the first one, of the same device", again },
 	{ "a file that is missing or short is named", missing },
 	{ "a target is there once, by the number that the kernel writes",
 	  numbered },
