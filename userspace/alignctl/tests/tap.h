@@ -36,7 +36,7 @@ struct tap_test {
 	X(order) X(placement) X(engine) X(trace) X(trace_recording)	\
 	X(trace_iolog) X(trace_blktrace) X(trace_rows) X(trace_vscsi)	\
 	X(trace_unpack) X(trace_letters) X(trace_ftrace) X(forecast)	\
-	X(moves) X(changes) X(source)					\
+	X(moves) X(changes) X(source) X(ledger_interval)		\
 	X(arrivals) X(buffered) X(decimal) X(bits) X(nearest) X(message)	\
 	X(figure) X(table) X(record_report) X(aligntab) X(find)		\
 	X(unit_name) X(mapping) X(judge) X(header)	\
