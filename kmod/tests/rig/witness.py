@@ -28,8 +28,8 @@ class Request(NamedTuple):
 
 class Trace:
     """
-    The requests to a request-based device during the `with` block; afterwards `requests`, and in `sync` the first sectors of
-    those that a waiting program makes, which blk-wbt does not throttle.
+    The requests to a request-based device during the `with` block; afterwards `requests`, and in `sync` those that a waiting
+    program makes, which blk-wbt does not throttle.
 
     Not to be nested, as it uses the global trace buffer.
     """
@@ -63,7 +63,7 @@ class Trace:
             if found:
                 self.requests.append(self._parse(found))
                 if "S" in found[1]:
-                    self.sync.add(int(found[2]))
+                    self.sync.add(self.requests[-1])
 
     @staticmethod
     def _parse(found):
