@@ -107,7 +107,8 @@ struct align_target {
  * @list: entry in one of its block's lists, under the lock of the block's shard, or in
  *	blocks->starved
  * @io: the write
- * @iter: the bytes of @part in the write's bio; write-zeroes have none
+ * @idx: where the bytes of @part begin in the write's bio: bi_idx of an iterator
+ * @done: and its bi_bvec_done; write-zeroes have no bytes
  * @block: the block that serves the touch, NULL before there is one
  * @fresh: a block for it if there is none, allocated before the lock is taken
  */
@@ -120,9 +121,10 @@ struct align_touch {
 	bool held;
 	bool starved;
 	bool crowded;
+	unsigned int idx;
+	unsigned int done;
 	struct list_head list;
 	struct align_io *io;
-	struct bvec_iter iter;
 	struct align_block *block;
 	struct align_block *fresh;
 #endif
@@ -158,9 +160,10 @@ struct align_pin {
  * @in_range: @range is registered
  * @may_hold: the touches may be acknowledged when copied
  * @split_up: the bio went down in parts, and not itself
- * @parts: parts that have not ended, one of them the submitter's own
- * @status: first error of a part
  * @waited: the ledger has counted the bio among those that waited
+ * @status: first error of a part
+ * @parts: parts that have not ended, one of them the submitter's own
+ * @pieces: requests of the range that have not ended, one of them the sender's
  * @drops: held->drops when the touches came to their blocks
  * @span: the shards of the blocks that the bio touches
  * @left_shard: the range has ended in the shards below this one
@@ -170,20 +173,17 @@ struct align_pin {
  *	shards, or of the long ranges
  * @stamp: blocks->turns when the range was registered: it waits for the blocks whose
  *	turn is not above
- * @wait: entry in the list of a block that the range waits for, or in blocks->passed
- * @wait_number: the range waits for no block below this number in the shard @wait_shard
- * @wait_shard: and for none in the shards below this one
- * @pieces: requests of the range that have not ended, one of them the sender's
  * @start: first sector of the range, which is the remainder or a part of it
  * @end: the sector after the last one of the range
  * @behind: sectors of the remainder behind the range, which are one when that
  *	has ended
- * @remainder_sector: where the next piece of the remainder starts
- * @remainder_left: sectors of the range not yet sent
- * @remainder_iter: the bytes of @remainder_left in the bio
+ * @wait: entry in the list of a block that the range waits for, or in blocks->passed
+ * @wait_number: the range waits for no block below this number in the shard @wait_shard
+ * @wait_shard: and for none in the shards below this one
+ * @unsent: what of the range has not been sent: sectors, and their bytes in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
  * @joined_bio: the request of the blocks in @joined and the first piece
- * @joined_iter: the bytes of the first piece in the bio
+ * @joined_iter: the first piece: sectors, and their bytes in the bio
  * @nr_joined: number of blocks in @joined
  * @apart: resends blocks and piece one by one, if @joined_bio failed
  * @last_piece: the last piece of the remainder, so that sending it needs no memory
@@ -191,7 +191,7 @@ struct align_pin {
  */
 struct align_write {
 	u64 start_ns;
-	unsigned int nr_touches;
+	u8 nr_touches;
 	bool counted;
 #ifdef CONFIG_DM_ALIGN_PAD
 	bool entered;
@@ -201,25 +201,23 @@ struct align_write {
 	bool in_range;
 	bool may_hold;
 	bool split_up;
-	atomic_t parts;
-	blk_status_t status;
 	bool waited;
+	blk_status_t status;
+	atomic_t parts;
+	atomic_t pieces;
 	int drops;
 	struct shard_span span;
 	unsigned int left_shard;
 	u64 left_number;
 	struct align_range range[2];
 	u64 stamp;
-	struct list_head wait;
-	u64 wait_number;
-	unsigned int wait_shard;
-	atomic_t pieces;
 	u64 start;
 	u64 end;
 	sector_t behind;
-	sector_t remainder_sector;
-	sector_t remainder_left;
-	struct bvec_iter remainder_iter;
+	struct list_head wait;
+	u64 wait_number;
+	unsigned int wait_shard;
+	struct bvec_iter unsent;
 	struct list_head joined;
 	struct bio *joined_bio;
 	struct bvec_iter joined_iter;
@@ -335,6 +333,22 @@ static inline void touch_passes(struct align_touch *touch,
 	touch->held = false;
 #endif
 }
+
+#ifdef CONFIG_DM_ALIGN_PAD
+/* The sectors of a touch, and their bytes in the write's bio. */
+static inline struct bvec_iter touch_iter(const struct align_touch *touch)
+{
+	const struct align_geometry *g = &touch->io->at->geometry;
+
+	return (struct bvec_iter) {
+		.bi_sector = align_block_start(g, touch->part.block) +
+			     touch->part.first,
+		.bi_size = touch->part.count << SECTOR_SHIFT,
+		.bi_idx = touch->idx,
+		.bi_bvec_done = touch->done,
+	};
+}
+#endif
 
 /* Whether a touch is resolved with its block, and not with its write. */
 static inline bool touch_is_held(const struct align_touch *touch)

@@ -125,7 +125,7 @@ void buffer_copy_touch(const struct align_target *at, struct bio_vec *vecs,
 	if (align_io_is_zeroes(touch->io))
 		buffer_zero(at, vecs, byte, touch->part.count << SECTOR_SHIFT);
 	else
-		buffer_copy(at, vecs, byte, touch->io->bio, touch->iter);
+		buffer_copy(at, vecs, byte, touch->io->bio, touch_iter(touch));
 }
 
 /**

@@ -599,7 +599,6 @@ static void touch_pass_end(struct bio *bio)
 static void block_pass_touches(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
-	u64 sector = align_block_start(&at->geometry, block->number);
 	struct align_touch *touch, *tmp;
 	LIST_HEAD(touches);
 
@@ -618,8 +617,7 @@ static void block_pass_touches(struct align_block *block)
 		bio->bi_private = touch;
 		bio->bi_end_io = touch_pass_end;
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
-		bio->bi_iter = touch->iter;
-		bio->bi_iter.bi_sector = sector + touch->part.first;
+		bio->bi_iter = touch_iter(touch);
 		if (!align_io_is_zeroes(touch->io))
 			ledger_add(at->ledger, sent_block_bytes,
 				   at->geometry.physical);

@@ -517,8 +517,7 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 	w->range[0].last = align_block_of(&io->at->geometry, w->end - n - 1);
 	w->end -= n;
 	w->behind = n;
-	w->remainder_left -= n;
-	w->remainder_iter.bi_size -= n << SECTOR_SHIFT;
+	w->unsent.bi_size -= n << SECTOR_SHIFT;
 }
 
 /* Register a range with the blocks of one shard. Lock held. */

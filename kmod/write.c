@@ -78,6 +78,12 @@ static void piece_end(struct bio *bio)
 	piece_put(io);
 }
 
+/* Sectors of a range that have not been sent. */
+static sector_t io_unsent(const struct align_io *io)
+{
+	return io->write.unsent.bi_size >> SECTOR_SHIFT;
+}
+
 /* Add the bytes of a piece to the bio that carries it behind a block. */
 static void joined_add_piece(const struct align_io *io, struct bio *bio)
 {
@@ -147,12 +153,11 @@ static sector_t joined_new(struct align_io *io)
 	bool held = false;
 	sector_t n;
 
-	n = align_cut(&at->geometry, io->write.remainder_sector,
-		      piece_fit(io, io->write.remainder_sector,
-				io->write.remainder_iter, io->write.nr_joined),
-		      io->write.remainder_left);
-	io->write.joined_iter = io->write.remainder_iter;
-	io->write.joined_iter.bi_sector = io->write.remainder_sector;
+	n = align_cut(&at->geometry, io->write.unsent.bi_sector,
+		      piece_fit(io, io->write.unsent.bi_sector,
+				io->write.unsent, io->write.nr_joined),
+		      io_unsent(io));
+	io->write.joined_iter = io->write.unsent;
 	io->write.joined_iter.bi_size = n << SECTOR_SHIFT;
 	__bio_for_each_bvec(bv, io->bio, iter, io->write.joined_iter)
 		nr++;
@@ -175,7 +180,7 @@ static sector_t joined_new(struct align_io *io)
 	joined_add_piece(io, bio);
 	if (held)
 		bio_charge_no_cgroup(bio);
-	bio->bi_iter.bi_sector = io->write.remainder_sector - sectors;
+	bio->bi_iter.bi_sector = io->write.unsent.bi_sector - sectors;
 	bio->bi_end_io = joined_end;
 	io->write.joined_bio = bio;
 	ledger_add(at->ledger, pad_writes, io->write.nr_joined);
@@ -210,13 +215,11 @@ static bool io_is_cut(const struct align_io *io)
  */
 static bool remainder_advance(struct align_io *io, sector_t n)
 {
-	bool last = n == io->write.remainder_left;
+	bool last = n == io_unsent(io);
 
 	if (!last)
 		ledger_inc(io->at->ledger, cuts);
-	io->write.remainder_sector += n;
-	io->write.remainder_left -= n;
-	bio_advance_iter(io->bio, &io->write.remainder_iter, n << SECTOR_SHIFT);
+	bio_advance_iter(io->bio, &io->write.unsent, n << SECTOR_SHIFT);
 	atomic_inc(&io->write.pieces);
 	return last;
 }
@@ -234,15 +237,15 @@ static sector_t remainder_uncut(const struct align_io *io)
 
 	if (align_io_is_zeroes(io)) {
 		ledger_add(at->ledger, uncut,
-			   align_block_bytes(g, io->write.remainder_sector,
-					     io->write.remainder_left) >>
+			   align_block_bytes(g, io->write.unsent.bi_sector,
+					     io_unsent(io)) >>
 			   (g->block_shift + SECTOR_SHIFT));
-		return io->write.remainder_left;
+		return io_unsent(io);
 	}
 	ledger_inc(at->ledger, uncut);
 	n = align_block_sectors(g) -
-	    align_sector_in_block(g, io->write.remainder_sector);
-	return min(n, io->write.remainder_left);
+	    align_sector_in_block(g, io->write.unsent.bi_sector);
+	return min(n, io_unsent(io));
 }
 
 /* Whether a copy lies in the reserve, and not in memory of its own. */
@@ -308,14 +311,14 @@ static struct bio *copy_new(struct align_io *io, gfp_t gfp)
 static bool remainder_send_copy(struct align_io *io, gfp_t gfp, bool *last)
 {
 	struct align_target *at = io->at;
-	struct bvec_iter from = io->write.remainder_iter;
+	struct bvec_iter from = io->write.unsent;
 	struct bio *bio = copy_new(io, gfp);
 
 	if (!bio)
 		return false;
 	from.bi_size = bio->bi_iter.bi_size;
 	buffer_copy(at, bio->bi_io_vec, 0, io->bio, from);
-	bio->bi_iter.bi_sector = io->write.remainder_sector;
+	bio->bi_iter.bi_sector = io->write.unsent.bi_sector;
 	bio->bi_ioprio = io->bio->bi_ioprio;
 	align_set_placement(bio, align_placement(io->bio));
 	bio->bi_private = io;
@@ -345,13 +348,13 @@ static void remainder_send(struct align_io *io, gfp_t gfp)
 		}
 	}
 	while (!last) {
-		sector_t left = io->write.remainder_left;
+		sector_t left = io_unsent(io);
 		struct bio *bio = NULL;
 		sector_t n = left;
 
 		if (io_is_cut(io))
-			n = piece_cut(io, io->write.remainder_sector,
-				      io->write.remainder_iter);
+			n = piece_cut(io, io->write.unsent.bi_sector,
+				      io->write.unsent);
 		if (!n && align_offers_smaller(at) &&
 		    bio_op(io->bio) == REQ_OP_WRITE) {
 			if (!remainder_send_copy(io, gfp, &last))
@@ -368,8 +371,7 @@ static void remainder_send(struct align_io *io, gfp_t gfp)
 			return;
 		}
 		bio->bi_opf &= ~ALIGN_DROPPED_FLAGS;
-		bio->bi_iter = io->write.remainder_iter;
-		bio->bi_iter.bi_sector = io->write.remainder_sector;
+		bio->bi_iter = io->write.unsent;
 		bio->bi_iter.bi_size = n << SECTOR_SHIFT;
 		bio->bi_private = io;
 		bio->bi_end_io = piece_end;
@@ -418,8 +420,7 @@ static void range_next_job(struct align_job *job)
 
 	w->start = w->end;
 	w->end += w->behind;
-	w->remainder_left = w->behind;
-	w->remainder_iter.bi_size = w->behind << SECTOR_SHIFT;
+	w->unsent.bi_size = w->behind << SECTOR_SHIFT;
 	w->behind = 0;
 	range_set_blocks(io);
 	atomic_set(&w->pieces, 1);
@@ -599,6 +600,7 @@ int align_engine_map(struct align_io *io)
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &w->touch[i];
 		sector_t sector = start;
+		struct bvec_iter iter;
 
 		touch->io = io;
 		touch->part = split.touch[i];
@@ -613,7 +615,9 @@ int align_engine_map(struct align_io *io)
 			touch->how = RMW_DRIVE_ATOMIC;
 		if (touch->part.block != split.first_block)
 			sector = end - touch->part.count;
-		touch->iter = io_iter_at(io, sector, touch->part.count);
+		iter = io_iter_at(io, sector, touch->part.count);
+		touch->idx = iter.bi_idx;
+		touch->done = iter.bi_bvec_done;
 		touch->fresh = NULL;
 		if (touch->how == RMW_HOW_NR)
 			touch->fresh = blocks_get_fresh(at, touch->part.block);
@@ -666,9 +670,7 @@ int align_engine_map(struct align_io *io)
 	}
 	w->behind = 0;
 	if (start < end) {
-		w->remainder_sector = start;
-		w->remainder_left = end - start;
-		w->remainder_iter = io_iter_at(io, start, end - start);
+		w->unsent = io_iter_at(io, start, end - start);
 		run_first = align_block_of(g, start);
 		run_last = align_block_of(g, end - 1);
 		w->start = start;
