@@ -3,7 +3,7 @@
 
     scripts/python -m lab.pick WORD [PYTEST ARGUMENT...]
 
-WORD is a test file (a path, or its name with or without "test_" and suffix, also followed by "::name"), or a part of tests'
+WORD is a test file (its path, or its name with or without "test_" and suffix, also followed by "::name"), or a part of tests'
 names: of a Python function, of the promise of a C unit test, of a KUnit case. Tests in guests run on one kernel unless
 DM_ALIGN_KERNELS names others.
 """
@@ -69,8 +69,8 @@ def pick(word):
     name, _, inside = word.partition("::")
     bare = stem(Path(name))
     named = [path for path in [*files("test_*.py"), *files("test_*.c"), *files("*_test.c")]
-             if path == Path(name).resolve() or path.name == name or
-             stem(path) == bare and Path(name).suffix in ("", path.suffix)]
+             if path == Path(name).resolve() or "/" not in name and (
+                 path.name == name or stem(path) == bare and Path(name).suffix in ("", path.suffix))]
     if named:
         return Picked([f"{path.relative_to(REPO)}{'::' + inside if inside else ''}"
                        for path in named if path.suffix == ".py"], "",

@@ -13,6 +13,14 @@ def test_a_file_is_found_by_its_path_and_by_its_name(word, monkeypatch):
     assert "kmod/tests/guest/test_hold.py" in pick.pick(word).python
 
 
+def test_a_path_names_no_file_of_that_name_elsewhere(monkeypatch):
+    monkeypatch.chdir(REPO)
+    twice = {path.name for path in pick.files("test_*.py") if len(pick.pick(path.name).python) > 1}
+    assert twice and pick.pick("no/" + min(twice)).python == []
+    for path in pick.files(min(twice)):
+        assert pick.pick(str(path.relative_to(REPO))).python == [str(path.relative_to(REPO))]
+
+
 def test_one_test_of_a_file_is_kept_apart():
     assert pick.pick("test_pick.py::test_one").python == ["scripts/lab/tests/test_pick.py::test_one"]
 
