@@ -18,18 +18,31 @@ def block_name(path: str, sys: Path = SYS) -> str | None:
     return folder.resolve().name if folder.exists() else None
 
 
-def disks(name: str, sys: Path = SYS) -> set[tuple[str, str | None]]:
-    """Return the disks beneath a device, through volumes and arrays; each with the partition."""
+def beneath(name: str, sys: Path = SYS) -> list[str]:
+    """Return the devices next beneath a device: the disk of a partition, members, or the device of a loop device's file."""
     folder = (sys / "class" / "block" / name).resolve()
     if (folder / "partition").exists():
-        return {(folder.parent.name, name)}
+        return [folder.parent.name]
     below = folder / "slaves"
     slaves = [entry.name for entry in below.iterdir()] if below.is_dir() else []
     backing = folder / "loop" / "backing_file"
     if not slaves and backing.exists() and Path(backing.read_text().strip()).exists():
         under = block_name(backing.read_text().strip(), sys)
         slaves = [under] if under else []
-    return set().union(*(disks(slave, sys) for slave in slaves)) if slaves else {(name, None)}
+    return slaves
+
+
+def layers(name: str, sys: Path = SYS) -> set[str]:
+    """Return a device and all devices beneath it."""
+    return {name}.union(*(layers(each, sys) for each in beneath(name, sys)))
+
+
+def disks(name: str, sys: Path = SYS) -> set[tuple[str, str | None]]:
+    """Return the disks beneath a device, through volumes and arrays; each with the partition."""
+    lower = beneath(name, sys)
+    if (sys / "class" / "block" / name / "partition").exists():
+        return {(lower[0], name)}
+    return set().union(*(disks(each, sys) for each in lower)) if lower else {(name, None)}
 
 
 def common(one: str, other: str, sys: Path = SYS) -> list[str]:
@@ -44,6 +57,12 @@ def overlapping(one: str, other: str) -> list[str]:
     if not first or not second or not any(stat.S_ISBLK(os.stat(path).st_mode) for path in (one, other)):
         return []
     return common(first, second)
+
+
+def lies_on(path: str, device: str) -> bool:
+    """Return whether a path is a device or lies on it, and not only on the same disk."""
+    name = block_name(path)
+    return name is not None and block_name(device) in layers(name)
 
 
 def block_device(path: str) -> str | None:

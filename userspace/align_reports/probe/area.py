@@ -71,8 +71,9 @@ def refusal(area: Area, html: Path | None) -> str | None:
         room = os.statvfs(folder)
         if not os.access(folder, os.W_OK):
             return f"cannot create files in {folder}; name a file in a folder in which you can"
-        if devices.overlapping(area.device, str(folder)):
-            return f"lies on {area.device}; name a file on another disk"
+        if shared := devices.overlapping(area.device, str(folder)):
+            where = area.device if devices.lies_on(str(folder), area.device) else f"{', '.join(shared)}, as {area.device} does"
+            return f"lies on {where}; name a file on another disk: --save FILE"
     except OSError as error:
         return f"{error.strerror}; name a file in a folder that exists"
     if room.f_bavail * room.f_frsize < area.length:

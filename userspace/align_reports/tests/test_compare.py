@@ -244,6 +244,7 @@ def machine(tmp_path):
     add("dm-0", slaves=["sda1"])
     add("dm-1", slaves=["sda2", "sdb"])
     add("dm-2", slaves=["sdb"])
+    add("dm-3", slaves=["dm-1", "sda1"])
     return tmp_path
 
 
@@ -254,6 +255,13 @@ def machine(tmp_path):
 ])
 def test_who_may_overwrite_whom(machine, one, other, shared):
     assert devices.common(one, other, machine) == devices.common(other, one, machine) == shared
+
+
+@pytest.mark.parametrize("name, all_of_it", [
+    ("sda", "sda"), ("sda1", "sda1 sda"), ("dm-1", "dm-1 sda2 sda sdb"), ("dm-3", "dm-3 dm-1 sda1 sda2 sda sdb"),
+])
+def test_the_layers_of_a_device_are_all_that_is_beneath_it(machine, name, all_of_it):
+    assert devices.layers(name, machine) == set(all_of_it.split())
 
 
 def test_two_files_of_one_disk_do_not_overwrite_each_other(tmp_path):

@@ -154,9 +154,17 @@ def test_too_little_room_is_seen_before_anything_is_done(area, monkeypatch):
     assert refusal(area, None) is None
 
 
-def test_the_file_does_not_go_where_the_requests_go(area, monkeypatch):
+@pytest.mark.parametrize("folder, beneath, reason", [
+    ("sda1", {"sda1": ["sda"]}, "lies on sda, as {device} does; name a file on another disk: --save FILE"),
+    ("dm-0", {"dm-0": ["loop0"]}, "lies on {device}; name a file on another disk: --save FILE"),
+])
+def test_the_file_does_not_go_where_the_requests_go(area, monkeypatch, folder, beneath, reason):
+    """The device is a loop device, whose file lies on the same disk as the folder, or which carries the folder."""
+    stack = {"loop0": ["sda1"], "sda1": ["sda"], **beneath}
     monkeypatch.setattr(module.devices, "overlapping", lambda device, folder: ["sda"])
-    assert "name a file on another disk" in refusal(area, None)
+    monkeypatch.setattr(module.devices, "block_name", lambda path: "loop0" if path == area.device else folder)
+    monkeypatch.setattr(module.devices, "beneath", lambda name, _sys: stack.get(name, []))
+    assert refusal(area, None) == reason.format(device=area.device)
 
 
 def test_what_a_workload_may_have_leaves_two_of_the_largest_blocks_on_either_side():
