@@ -29,7 +29,7 @@ PROGRAMS = {
 if len(sys.argv) < 2 or sys.argv[1] not in PROGRAMS:
     sys.exit(f"usage: align_reports {'|'.join(PROGRAMS)} ARGUMENT...")
 name = sys.argv.pop(1)
-(needs.duckdb if name == "parquet" else needs.rich)(PROGRAMS[name])
+needs.library(*(("duckdb", PROGRAMS[name]) if name == "parquet" else ("rich", f"{PROGRAMS[name]}:")))
 program = importlib.import_module(f"align_reports.{name}.command")
 interrupt.catch()
 # a person, too, starts parquet

@@ -16,6 +16,9 @@
 
 #define SYSTEM_PYTHON	"/usr/bin/python3"
 
+/* Environment: the interpreter to try after this one; see needs.py. */
+#define NEXT_PYTHON	"ALIGNCTL_NEXT_PYTHON"
+
 /* Return the interpreter that the user has named; NULL: none. */
 static const char *python_chosen(void)
 {
@@ -24,15 +27,28 @@ static const char *python_chosen(void)
 	return chosen && *chosen ? chosen : NULL;
 }
 
-const char *python_interpreter(void)
-{
-	return python_chosen() ?: REPORTS_PYTHON;
-}
-
-const char *python_after(const char *python)
+/* Return the interpreter to try after @python; NULL: there is none. */
+static const char *python_after(const char *python)
 {
 	return python_chosen() || !strcmp(python, SYSTEM_PYTHON) ? NULL :
 	       SYSTEM_PYTHON;
+}
+
+int python_start(char **arguments,
+		 int (*start)(char **arguments, void *context), void *context)
+{
+	const char *python = python_chosen() ?: REPORTS_PYTHON, *next;
+	int error;
+
+	do {
+		next = python_after(python);
+		arguments[0] = (char *)python;
+		error = (next ? setenv(NEXT_PYTHON, next, 1) :
+				unsetenv(NEXT_PYTHON)) ?
+			errno : start(arguments, context);
+		python = next;
+	} while (error == ENOENT && python);
+	return error;
 }
 
 /*

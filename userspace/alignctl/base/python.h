@@ -7,17 +7,16 @@
 #define ALIGNCTL_PYTHON_H
 
 /*
- * Return the interpreter that runs the package: that of ALIGNCTL_PYTHON, which
- * a setuid program ignores, or the one that this program was built for.
+ * Start the package: call @start with @arguments, the first of which is set to an
+ * interpreter. That is the one of ALIGNCTL_PYTHON, which a setuid program ignores,
+ * or else the one that this program was built for and then the system's, for which
+ * its packages install the libraries: the next one is taken where there is no such
+ * file, and by the package itself, which has its name in the environment, where a
+ * library is missing (needs.py). Return: what @start has returned, 0 or an error
+ * number, and @arguments[0] is the interpreter.
  */
-const char *python_interpreter(void);
-
-/*
- * Return the interpreter to try where @python is missing, or has not the libraries
- * that the package needs: the system's, for which its packages install them. NULL:
- * there is none, or the user has named @python.
- */
-const char *python_after(const char *python);
+int python_start(char **arguments,
+		 int (*start)(char **arguments, void *context), void *context);
 
 /*
  * Find the package. Return: its path, for free(), with @self set to the path of

@@ -23,10 +23,22 @@
 /* Bytes at the end of what the child says that may be the reason. */
 #define LAST_WORDS	4096
 
+/**
+ * struct spawning - the child that is started
+ * @child: its process
+ * @command: what it does
+ * @output: descriptor that becomes its standard output; -1: none
+ */
+struct spawning {
+	struct parquet_child *child;
+	const struct parquet_command *command;
+	int output;
+};
+
 /* Start @argv. Return: 0 or an error number. */
-static int spawn_child(struct parquet_child *child, char **argv,
-		       const struct parquet_command *command, int output)
+static int spawn_child(char **argv, void *context)
 {
+	const struct spawning *spawning = context;
 	short flags = POSIX_SPAWN_SETSIGMASK;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -36,28 +48,31 @@ static int spawn_child(struct parquet_child *child, char **argv,
 	sigemptyset(&none);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigmask(&attributes, &none);
-	if (command->apart)
+	if (spawning->command->apart)
 		flags |= POSIX_SPAWN_SETPGROUP;
 	posix_spawnattr_setflags(&attributes, flags);
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, command->input,
+	posix_spawn_file_actions_adddup2(&actions, spawning->command->input,
 					 STDIN_FILENO);
-	if (output >= 0)
-		posix_spawn_file_actions_adddup2(&actions, output,
+	if (spawning->output >= 0)
+		posix_spawn_file_actions_adddup2(&actions, spawning->output,
 						 STDOUT_FILENO);
 	else
 		posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO,
 						 "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, child->words,
+	posix_spawn_file_actions_adddup2(&actions, spawning->child->words,
 					 STDERR_FILENO);
-	error = posix_spawnp(&child->pid, argv[0], &actions, &attributes, argv,
-			     environ);
+	error = posix_spawnp(&spawning->child->pid, argv[0], &actions,
+			     &attributes, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return error;
 }
 
-/* Return the command line, which ends with NULL; for free(). */
+/*
+ * Return the command line, which ends with NULL and lacks the interpreter, for
+ * python_start(); for free().
+ */
 static char **command_line(char *package, char *const *arguments)
 {
 	size_t nr = 0;
@@ -66,7 +81,6 @@ static char **command_line(char *package, char *const *arguments)
 	while (arguments[nr])
 		nr++;
 	argv = memory_or_exit(calloc(nr + 4, sizeof(char *)));
-	argv[0] = (char *)python_interpreter();
 	argv[1] = package;
 	argv[2] = PROGRAM;
 	memcpy(&argv[3], arguments, nr * sizeof(char *));
@@ -113,7 +127,8 @@ int parquet_child_start(struct parquet_child *child,
 		return report_failure(child, command->path, "pipe", errno);
 	child->output = ends[0];
 	output_flush();
-	error = spawn_child(child, argv, command, ends[1]);
+	error = python_start(argv, spawn_child, &(struct spawning) {
+		child, command, ends[1] });
 	if (ends[1] >= 0)
 		close(ends[1]);
 	if (!error)
@@ -156,8 +171,7 @@ int parquet_child_wait(struct parquet_child *child, char **reason)
 	if (ended < 0)
 		*reason = message_format("waitpid: %s", strerror(errno));
 	else if (WIFSIGNALED(status))
-		*reason = message_format("%s, which runs DuckDB, was ended by signal %d (%s); if memory ran out, free some",
-					 python_interpreter(),
+		*reason = message_format("Python, which runs DuckDB, was ended by signal %d (%s); if memory ran out, free some",
 					 WTERMSIG(status),
 					 strsignal(WTERMSIG(status)));
 	else if (!WEXITSTATUS(status))
@@ -165,8 +179,7 @@ int parquet_child_wait(struct parquet_child *child, char **reason)
 	else
 		*reason = last_line(child->words);
 	if (result && !*reason)
-		*reason = message_format("%s, which runs DuckDB, ended with status %d and no word",
-					 python_interpreter(),
+		*reason = message_format("Python, which runs DuckDB, ended with status %d and no word",
 					 WEXITSTATUS(status));
 	if (WIFEXITED(status) && WEXITSTATUS(status) == ALIGNCTL_USAGE)
 		result = ALIGNCTL_USAGE;

@@ -16,9 +16,6 @@
 #include "base/python.h"
 #include "verbs/reports.h"
 
-/* Environment: the interpreter to try after this one; see needs.py. */
-#define NEXT_PYTHON	"ALIGNCTL_NEXT_PYTHON"
-
 /* Block the signals that interrupt.py unblocks when it can handle them. */
 static void hold_signals_back(void)
 {
@@ -53,28 +50,12 @@ static int file_of(const char *text)
 	return -1;
 }
 
-/*
- * Execute the program in the place of this one, by the first interpreter that is
- * there. The program itself goes on to the next one, if a library is missing, and
- * takes that from the environment. Return only on failure, reported.
- */
-static void execute(const char *verb, char **arguments)
+/* Execute the program in the place of this one. Return: an error number. */
+static int execute(char **arguments, void *context)
 {
-	const char *python = python_interpreter(), *next;
-	int error = 0;
-
-	for (; python; python = next) {
-		next = python_after(python);
-		arguments[0] = (char *)python;
-		if (!(next ? setenv(NEXT_PYTHON, next, 1) :
-			     unsetenv(NEXT_PYTHON)))
-			execvp(python, arguments);
-		error = errno;
-		if (error != ENOENT)
-			break;
-	}
-	message_error("%s: %s: %s; apt-get install python3", verb, arguments[0],
-		      strerror(error));
+	(void)context;
+	execvp(arguments[0], arguments);
+	return errno;
 }
 
 int reports_become(const char *name, const char *verb,
@@ -86,6 +67,7 @@ int reports_become(const char *name, const char *verb,
 					JSON_C_TO_STRING_PLAIN)) : -1;
 	CLEANUP_FREE char *given = message_format("%d", file);
 	char *arguments[] = { NULL, package, (char *)name, given, NULL };
+	int error;
 
 	/* the program takes the file over */
 	if (file < 0 || fcntl(file, F_SETFD, 0))
@@ -93,8 +75,11 @@ int reports_become(const char *name, const char *verb,
 	hold_signals_back();
 	output_flush();
 	/* the package makes its runs with this very program */
-	if (!setenv("ALIGNCTL", self, 1))
-		execute(verb, arguments);
+	if (!setenv("ALIGNCTL", self, 1)) {
+		error = python_start(arguments, execute, NULL);
+		message_error("%s: %s: %s; apt-get install python3", verb,
+			      arguments[0], strerror(error));
+	}
 	return ALIGNCTL_IO;
 }
 

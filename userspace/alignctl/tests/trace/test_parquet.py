@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sys
+import venv
 from pathlib import Path
 
 import duckdb
@@ -370,6 +371,21 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(tmp_path, monkeypatch):
     failed = alignctl("plan", part)
     assert failed.returncode == IO and f"{part}: /none/python3: No such file or directory; apt-get install" in failed.stderr
     assert sorted(os.listdir(tmp_path)) == ["part", "python", "rows"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_systems_python_is_tried_after_one_that_is_not_there_or_has_no_duckdb(tmp_path, monkeypatch, there):
+    (tmp_path / "rows").write_text(ALL)
+    part = write(tmp_path / "part", [GOOD])
+    bare = tmp_path / "bare" / "bin"
+    if there:
+        venv.create(bare.parent, symlinks=True, with_pip=False)
+    monkeypatch.setenv("PATH", str(bare))
+    for name in [name for name in os.environ if name.startswith(("ALIGNCTL", "PYTHON"))]:
+        monkeypatch.delenv(name)
+    for arguments in (["plan", part], ["convert", tmp_path / "rows", "--to", "parquet", "--output", tmp_path / "new"]):
+        done = alignctl(*arguments)
+        assert done.returncode == FINE or "duckdb, which /usr/bin/python3 does not have" in done.stderr, done.stderr
 
 
 def test_standard_input_must_be_a_file_and_no_compressed_one(tmp_path):
