@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Print the table of remedies, one row each. */
+/* Print the table of remedies, one row each, and in JSON that of rules. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -81,9 +81,44 @@ static const struct schema_row remedy_rows[] = {
 	{ 0 },
 };
 
+static const char *const grade_names[] = {
+	[RULE_OTHER] = "other", [RULE_SHIFT] = "shift", [RULE_UNIT] = "unit",
+};
+
+static const char *const fault_names[] = {
+	[RULE_FAULT] = "always", [RULE_EITHER] = "sometimes", [RULE_NOTE] = "never",
+};
+
+static struct json_object *json_rule(const struct rule *rule)
+{
+	struct json_object *object = json_new();
+
+	json_add_text(object, "name", rule->name);
+	json_add_text(object, "fault", fault_names[rule->note]);
+	json_add_text(object, "grade", grade_names[rule->grade]);
+	json_add_text(object, "text", rule->man);
+	return object;
+}
+
+static const struct schema_row rule_rows[] = {
+	MEMBER("name", JSON_TEXT, NULL, "The word for a finding by it"),
+	MEMBER("fault", JSON_TEXT, NULL,
+	       "Whether a finding by it is a fault, and no note",
+	       SCHEMA_NAMES(fault_names)),
+	MEMBER("grade", JSON_TEXT, NULL,
+	       "What a fault means for the writes of a device: as many blocks again, or parts of blocks",
+	       SCHEMA_NAMES(grade_names)),
+	MEMBER("text", JSON_TEXT, NULL,
+	       "What it finds, with words of a command line between backquotes"),
+	{ 0 },
+};
+
 static const struct schema_row document_rows[] = {
 	MEMBER("remedies", JSON_ARRAY | JSON_OBJECT, NULL,
 	       "For each remedy", .rows = remedy_rows),
+	MEMBER("rules", JSON_ARRAY | JSON_OBJECT, NULL,
+	       "For each rule by which there are findings, in their order",
+	       .rows = rule_rows),
 	{ 0 },
 };
 
@@ -95,10 +130,15 @@ void remedy_report_json(void)
 {
 	struct json_object *document = json_new_document(JSON_FORMAT);
 	struct json_object *remedies = json_new_array();
+	struct json_object *rules = json_new_array();
+	const struct rule *const *rule;
 	enum remedy_id id;
 
 	for (id = REMEDY_NONE + 1; id < REMEDY_NR; id++)
 		json_append(remedies, json_remedy(id));
 	json_add(document, "remedies", remedies);
+	for (rule = check_rules; *rule; rule++)
+		json_append(rules, json_rule(*rule));
+	json_add(document, "rules", rules);
 	json_print(document, false);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The table of remedies, for people and as JSON. */
+/* The table of remedies, for people and as JSON, which has that of rules, too. */
 #ifndef ALIGNCTL_REMEDY_REPORT_H
 #define ALIGNCTL_REMEDY_REPORT_H
 
@@ -8,7 +8,7 @@
 /* Print each row of the table. */
 void remedy_report_text(void);
 
-/* Print one document with all rows. */
+/* Print one document with all rows, and all rules. */
 void remedy_report_json(void);
 
 /* What its document holds. */
