@@ -129,7 +129,9 @@ def test_a_default_is_that_of_the_help(files, form, option, told):
 
 def test_defaults_depend_on_what_else_is_given(files):
     assert handed("fleet", "one", "--host", "a")["by"] == "device"
-    assert handed("verify", "w512", "--on", "one")["modes"] == TABLES["verify"]["modes"]["values"]
+    row = TABLES["verify"]["modes"]
+    assert handed("verify", "w512", "--on", "one")["modes"] == row["values"]
+    assert row["help"] == f"some of {','.join(row['values'])} (default: all)"
 
 
 def test_of_two_ways_of_access_the_last_counts(files):

@@ -18,9 +18,12 @@
 #define MODE_ROW_WRITE_CACHE \
 	OPTION("write-cache", "on|off", "advertise a volatile write cache")
 
-/* The modes that --mode takes. */
+/* The modes that --mode takes, with @between() between each two. */
 #define MODE_NR		3
-#define MODE_NAMES	"report", "pad", "coalesce"
+#define MODES(between)	"report" between() "pad" between() "coalesce"
+/* What stands between names in an array, and in an argument. */
+#define MODES_APART()	,
+#define MODES_LISTED()	","
 extern const char *const mode_names[MODE_NR];
 
 /* Return the name of a mode for good; NULL: it is none. */

@@ -51,8 +51,9 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_LIVE, ROW_REPEAT, ROW_SECONDS,
 	   ROW_PERIOD, ROW_MODES, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_WRITE_CACHE,
 	   ROW_DRIVE_CONTROL, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
-static const char *const modes[1 + MODE_NR] = { "raw", MODE_NAMES };
-#define ALL_MODES	"raw,report,pad,coalesce"
+#define WAYS(between)	"raw" between() MODES(between)
+#define ALL_MODES	WAYS(MODES_LISTED)
+static const char *const modes[1 + MODE_NR] = { WAYS(MODES_APART) };
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
