@@ -7,8 +7,11 @@ down here once more, and the geometry that the drive model makes of them. As a p
 
 from __future__ import annotations
 
+import functools
+import json
 import math
 import random
+import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,6 +26,8 @@ from align_reports.probe.rotation import FullStroke, Rotation, TrackToTrack
 from align_reports.probe.target import Request, Target
 from align_reports.progress import wide
 
+from ..pace import patience
+from ..paths import OUT
 from . import documents
 from .target import ClockTarget
 
@@ -85,7 +90,15 @@ def drive(profile: str, noise: float = 0, seed: int = 1) -> ClockTarget:
     return ClockTarget(profile=profile, size=size_of(profile), noise=noise, seed=seed)
 
 
-def pairs(target: Target, seed: int, count: int = 2000) -> list[Pair]:
+@functools.cache
+def counts() -> dict[str, int]:
+    """Return the requests of each method by its name, as alignctl has them."""
+    printed = subprocess.run([OUT / "bin" / "alignctl", "workloads", "--json"], capture_output=True, check=True,
+                             timeout=patience(30)).stdout
+    return {method["name"]: method["count"] for method in json.loads(printed)["methods"]}
+
+
+def pairs(target: Target, seed: int, count: int) -> list[Pair]:
     """Make the reads of the workload rnddeltaread."""
     draw = random.Random(seed)
     places = [sorted(draw.randrange(target.says.size // BLOCK) * BLOCK for _ in range(2)) for _ in range(count)]
@@ -95,13 +108,13 @@ def pairs(target: Target, seed: int, count: int = 2000) -> list[Pair]:
 
 def found(method: str, target: Target, seed: int = 1) -> Found:
     """Return the results of a method on a target."""
-    task, results = Task("model", None, None, seed, None), list[Any]()
+    task, results = Task("model", counts()[method], None, seed, None), list[Any]()
     one = METHODS[method]
     if isinstance(one, (FullStroke, TrackToTrack, Rotation)):
         one.measure(target, task, lambda _: None, results)
     else:
         assert isinstance(one, Deltas)
-        results += pairs(target, seed)
+        results += pairs(target, seed, task.requests)
     return one.found(task, results)
 
 

@@ -25,10 +25,10 @@ LARGEST = 16 << 20
 MOST_BYTES = 1 << 30
 
 
-def probe_options(task: Task, probes: int, at: int) -> tuple[str, ...]:
+def probe_options(task: Task, at: int) -> tuple[str, ...]:
     """Return the options of a run, with a seed of its own, so that no cache has its blocks from the last run."""
     start, span = task.area.inside if task.area else (None, task.span)
-    return ("--count", str(task.count or probes), "--depth", str(at), "--seed", str(task.seed + at),
+    return ("--count", str(task.requests), "--depth", str(at), "--seed", str(task.seed + at),
             *(("--start", str(start)) if start is not None else ()), *(("--span", str(span)) if span else ()))
 
 
@@ -38,15 +38,13 @@ class Depth:
     def __init__(self, probe: str, writes: bool) -> None:
         self._probe, self.writes = probe, writes
 
-    PROBES = 5000
-
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
         """Return source and options of one run, for --dry-run and for the check of the device."""
-        return self._probe, probe_options(task, self.PROBES, 1)
+        return self._probe, probe_options(task, 1)
 
     def run(self, replays: Replays, task: Task, say: Say, results: list[Any]) -> None:
         def one(at: int) -> depth.Probe:
-            document = replays.make(self._probe, task.device, *probe_options(task, self.PROBES, at))
+            document = replays.make(self._probe, task.device, *probe_options(task, at))
             latency = document["service_us"]
             found = depth.Probe(at, document["requests"], document["iops"], latency["mean"],
                                 latency["p90"])
@@ -123,8 +121,6 @@ def trace_options(task: Task) -> tuple[str, ...]:
 class ChunkSize:
     """chunk-size and chunk-size-write: the rate by the size of random requests."""
 
-    COUNT = 1000
-
     def __init__(self, writes: bool) -> None:
         self.writes = writes
 
@@ -135,7 +131,7 @@ class ChunkSize:
         facts = device_facts(replays, task.device)
         start, span = (task.area.start, task.area.length) if task.area else \
             (0, min(task.span or facts["size_bytes"], facts["size_bytes"]))
-        return [(size, chunk_places(size, span, task.count or self.COUNT, task.seed, start))
+        return [(size, chunk_places(size, span, task.requests, task.seed, start))
                 for size in chunk_sizes(facts["logical_block_size"], span)]
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:
@@ -206,14 +202,14 @@ class SortedReads:
     writes = False
     WINDOWS = ("1", "32", "1024")
     ROUNDS = 3
-    COUNT, SIZE = 1000, 4096
+    SIZE = 4096
     # size of the published file
     SPAN = 70 * 10 ** 9
 
     def _trace(self, replays: Replays, task: Task, window: int, seed: int) -> str:
         span = min(task.span or self.SPAN, device_facts(replays, task.device)["size_bytes"])
         # A seed of its own: the drive's cache has no blocks of this run from another one.
-        places = chunk_places(self.SIZE, span, task.count or self.COUNT, seed)
+        places = chunk_places(self.SIZE, span, task.requests, seed)
         return trace(replays, "read", self.SIZE, sorted_in_windows(places, window))
 
     def dry(self, replays: Replays, task: Task) -> tuple[str, tuple[str, ...]]:

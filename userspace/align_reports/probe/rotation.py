@@ -280,7 +280,6 @@ class FullStroke(Mechanical):
     two together take whole revolutions. In between so many others are read that no memory of the drive has them.
     """
 
-    COUNT = 5000
     END = 100       # the ends are one part in so many
     STROKE = 1 - 2 / END
     NEXT_READS = 200
@@ -292,7 +291,7 @@ class FullStroke(Mechanical):
 
         def place(last: bool) -> int:
             return (draw.randrange(ends) + (blocks - ends if last else 0)) * unit
-        pairs = [(place(False), place(True)) for _ in range(max((task.count or self.COUNT) // 4, 1))]
+        pairs = [(place(False), place(True)) for _ in range(max(task.requests // 4, 1))]
         for way in (pairs, [(last, first) for first, last in pairs]):
             for at in range(0, len(way), BATCH // 2):
                 part = [each for pair in way[at:at + BATCH // 2] for each in pair]
@@ -322,14 +321,13 @@ class TrackToTrack(Mechanical):
     the revolution.
     """
 
-    COUNT = 5000
     # C is a multiple of this by one of so many powers of two, as the tool's with blocks of 512 bytes.
     UNIT, POWERS = 64 << 10, 11
 
     def measure(self, target: Target, task: Task, say: Say, results: list[Any]) -> None:
         unit = unit_of(target)
         blocks, draw = places(target, task, unit)
-        count = task.count or self.COUNT
+        count = task.requests
         few = max(count // 5, 50)
 
         def uniform(power: int, reads: int) -> list[Read]:
@@ -394,7 +392,6 @@ class TrackToTrack(Mechanical):
 class Rotation(Mechanical):
     """rotation: the revolution alone, by reads there and, later, back: each pair takes whole revolutions."""
 
-    COUNT = 1000
     # Distances are one such part of the device, and up to an eighth of that more: the seek is short, and always the same.
     PART = 64
 
@@ -403,7 +400,7 @@ class Rotation(Mechanical):
         blocks, draw = places(target, task, unit)
         stride = max(blocks // self.PART, 1)
         pairs = []
-        for _ in range(task.count or self.COUNT):
+        for _ in range(task.requests):
             base = draw.randrange(blocks - 2 * stride)
             pairs.append((base * unit, (base + stride + draw.randrange(-(-stride // 8))) * unit))
         for way in (pairs, [(offset, base) for base, offset in pairs]):

@@ -134,6 +134,18 @@ def test_defaults_depend_on_what_else_is_given(files):
     assert row["help"] == f"some of {','.join(row['values'])} (default: all)"
 
 
+METHODS = {method["name"]: method for method in json.loads(alignctl("workloads", "--json").stdout)["methods"]}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_is_given_the_number_of_its_requests_unless_a_workload_has_it_or_its_results(files, method):
+    words = ["probe", method, "one", *(AREA if METHODS[method]["writes"] else [])]
+    decides = method == "block-size" or alignctl("plan", method, "--size", "1T", "--json").returncode == 0
+    assert handed(*words).get("count") == (None if decides else METHODS[method]["count"])
+    if method != "block-size":
+        assert handed(*words, "--count", "9")["count"] == 9
+
+
 def test_of_two_ways_of_access_the_last_counts(files):
     for words, left_out in ((["--direct", "--buffered"], "direct"), (["--buffered", "--direct"], "buffered")):
         assert left_out not in handed("verify", "w512", "--on", "one", *words)

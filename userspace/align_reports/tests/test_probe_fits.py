@@ -97,9 +97,9 @@ def test_rate_counts_four_times_as_much_as_latency():
 
 
 def test_each_depth_has_random_places_of_its_own():
-    options = [probe_options(Task("/dev/x", 7, None, 40, None), 5000, at) for at in (1, 2)]
+    options = [probe_options(Task("/dev/x", 7, None, 40, None), at) for at in (1, 2)]
     assert options == [("--count", "7", "--depth", str(at), "--seed", str(40 + at)) for at in (1, 2)]
-    assert probe_options(Task("/dev/x", None, 1 << 20, 1, None), 5000, 1) == \
+    assert probe_options(Task("/dev/x", 5000, 1 << 20, 1, None), 1) == \
         ("--count", "5000", "--depth", "1", "--seed", "2", "--span", "1048576")
 
 

@@ -225,6 +225,16 @@ static void add_area(struct json_object *members, const struct area *area)
 	json_add(members, "write", array);
 }
 
+/* Add the number of requests where the method has one of its own. */
+static void add_count(struct given *given, const struct method *method)
+{
+	CLEANUP_FREE char *count = message_format("%" PRIu32,
+						  method->default_count);
+
+	if (method->default_count && !method->adaptive)
+		given_default(given, ROW_COUNT, count);
+}
+
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct probe_options options = { 0 };
@@ -250,6 +260,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		add_area(given.members, &options.area);
 	if (options.samples)
 		return reports_become("probe", verb->name, given.members);
+	add_count(&given, method);
 	result = check_method(&options, method);
 	if (!result)
 		result = device_open(&device, argv[first + 1]);

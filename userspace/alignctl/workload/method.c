@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "workload/method.h"
+#include "workload/workload.h"
 
 #define STUDY	"a study of file systems and disks, with drvperf"
 
@@ -19,21 +20,21 @@ static const struct method methods[] = {
 	  .published = "HDD: seek 1.5 ms, revolution 11.179 ms, 5367 rpm",
 	  .summary = "reads a little further on: shortest seek, rpm",
 	  .in_turn = true, .samples = true },
-	{ .name = "seqread", .origin = STUDY, .default_count = 100,
+	{ .name = "seqread", .origin = STUDY,
 	  .published = "22 to 51 MB/s of an HDD, 363 to 421 of an SSD",
 	  .summary = "reads of 128 MiB each: rate by position",
 	  .samples = true },
-	{ .name = "seqwrite", .origin = STUDY, .default_count = 100,
+	{ .name = "seqwrite", .origin = STUDY,
 	  .summary = "writes of 128 MiB each: rate by position",
 	  .writes = true, .samples = true },
-	{ .name = "rndread", .origin = STUDY, .default_count = 20000,
+	{ .name = "rndread", .origin = STUDY,
 	  .published = "mean 17.958 ms of an HDD, 0.129 ms of an SSD",
 	  .summary = "random reads of a block: time, percentiles, IOPS",
 	  .samples = true },
-	{ .name = "rndwrite", .origin = STUDY, .default_count = 20000,
+	{ .name = "rndwrite", .origin = STUDY,
 	  .summary = "random writes of a block, each with O_DSYNC",
 	  .writes = true, .samples = true },
-	{ .name = "rnddeltaread", .origin = STUDY, .default_count = 2000,
+	{ .name = "rnddeltaread", .origin = STUDY,
 	  .published = "HDD: a turn of the disk 11 ms, its full stroke 21 ms",
 	  .summary = "the time of a read by its distance; seek, rpm",
 	  .in_turn = true, .samples = true },
@@ -97,7 +98,8 @@ static struct table_value method_value(const void *row, size_t column)
 	case METHOD_ORIGIN:
 		return table_text(m->origin);
 	case METHOD_COUNT:
-		return table_number(m->default_count);
+		return table_number(m->default_count ?:
+				    workload_find(m->name)->default_count);
 	case METHOD_WRITES:
 		return table_bool(m->writes);
 	case METHOD_MAY_WRITE:

@@ -23,7 +23,8 @@
  * @in_turn: the method makes its requests one at a time
  * @samples: the method takes recorded samples in place of a device, too
  * @adaptive: the method chooses the number of its requests
- * @default_count: largest number of requests in a run
+ * @default_count: largest number of requests in a run; 0: that of the workload of
+ *	the same name, which it runs
  */
 struct method {
 	const char *name;
