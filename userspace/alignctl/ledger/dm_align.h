@@ -21,8 +21,7 @@
  * @suspended: the device is suspended
  * @from_sysfs: read without device-mapper; @uuid and @open_count, and start,
  *	length and table.start of the targets are not known then
- * @state: its epoch, and what it holds; of a device in a ledger, what it holds is among
- *	the counters only
+ * @state: its epoch, and what it holds
  * @logical: logical block of the device, bytes, from sysfs; 0 if missing there
  * @held_oldest_ms: age of the oldest held block, ms, from sysfs; 0: nothing is
  *	held; unknown if missing there

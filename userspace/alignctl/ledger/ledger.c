@@ -122,6 +122,17 @@ static void visit_file(const char *name, void *context)
 	*ARRAY_APPEND(ledger->device.target, ledger->device.nr_targets) = target;
 }
 
+/* Tell what the device holds by its counters, as its status line would. */
+static void take_state(struct ledger *ledger)
+{
+	struct align_state *state = &ledger->device.state;
+
+	state->held_blocks = ledger->raw[LEDGER_held_blocks];
+	state->degraded = ledger->raw[LEDGER_degraded];
+	state->held_bytes = ledger->missing[LEDGER_held_bytes] ? MAYBE_UNKNOWN :
+		maybe_of((int64_t)ledger->raw[LEDGER_held_bytes]);
+}
+
 char *ledger_read(struct ledger *ledger, const char *disk_dir)
 {
 	CLEANUP_FREE char *dir = message_format("%s/align", disk_dir);
@@ -158,6 +169,7 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 		    !read_counter(dir, base, &ledger->baseline[i]))
 			return bad_file(dir, base);
 	}
+	take_state(ledger);
 	for (i = 0; i < HISTOGRAM_NR; i++) {
 		const struct ledger_histogram_row *row = &ledger_histograms[i];
 		CLEANUP_FREE char *file = message_format("%s_histogram",
@@ -192,11 +204,6 @@ bool ledger_balanced(const struct ledger *ledger)
 	       raw[LEDGER_rmw_avoided] + raw[LEDGER_rmw_host] +
 	       raw[LEDGER_rmw_drive] + raw[LEDGER_rmw_lost] +
 	       raw[LEDGER_rmw_pending];
-}
-
-uint64_t ledger_degraded(const struct ledger *ledger)
-{
-	return ledger->raw[LEDGER_degraded];
 }
 
 static double ratio(uint64_t part, uint64_t whole)

@@ -67,7 +67,7 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
 
 /**
  * struct ledger - the ledger as read at one time
- * @device: the device; its epoch, logical block, targets and the age of what it holds as
+ * @device: the device; its state, logical block, targets and the age of what it holds as
  *	they were then
  * @read_ns: time of the reading, on the monotonic clock
  * @since_ns: time of the earlier reading from which it counts, likewise; 0: it
@@ -110,12 +110,6 @@ uint64_t ledger_value(const struct ledger *ledger, enum ledger_counter counter);
  * at the last reset.
  */
 bool ledger_balanced(const struct ledger *ledger);
-
-/*
- * Return the number of blocks with acknowledged writes that could not be
- * written; unless it is 0 the device is degraded, and every flush fails.
- */
-uint64_t ledger_degraded(const struct ledger *ledger);
 
 /*
  * Return the bytes of whole physical blocks touched by the writes that arrived

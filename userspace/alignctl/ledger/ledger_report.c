@@ -536,7 +536,7 @@ static void text_faults(const struct ledger *ledger)
 	if (gone)
 		printf("  gone: %s, below, is no longer there; reads and writes fail\n",
 		       gone->device);
-	if (ledger_degraded(ledger))
+	if (ledger->device.state.degraded)
 		puts("  degraded: held blocks cannot be written, and every flush fails");
 	if (!ledger_balanced(ledger))
 		puts("  the ledger does not balance at this moment");
@@ -669,7 +669,7 @@ static struct json_object *json_device(const struct ledger *ledger)
 	json_add_real(part, "write_amplification_after",
 		      ledger_amplification_after(ledger));
 	json_add_bool(part, "balanced", ledger_balanced(ledger));
-	json_add_bool(part, "degraded", ledger_degraded(ledger));
+	json_add_bool(part, "degraded", ledger->device.state.degraded);
 	json_add(object, "derived", part);
 	json_add(object, "histograms", json_histograms(ledger));
 	if (ledger->since_ns)

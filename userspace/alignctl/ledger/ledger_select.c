@@ -144,9 +144,9 @@ static int read_ledger(struct ledger *ledger, char **error)
 		mode_report_gone(ledger->device.name, gone->device);
 		result = ALIGNCTL_FINDINGS;
 	}
-	if (ledger_degraded(ledger)) {
+	if (ledger->device.state.degraded) {
 		mode_report_degraded(ledger->device.name,
-				     ledger_degraded(ledger));
+				     ledger->device.state.degraded);
 		result = ALIGNCTL_FINDINGS;
 	}
 	return result;

@@ -196,7 +196,6 @@ static void visit_block(const char *name, void *context)
 	CLEANUP_FREE char *error = NULL;
 	struct sysfs_list *list = context;
 	struct ledger ledger = { 0 };
-	struct align_state *state = &ledger.device.state;
 
 	if (!dm_align_from_sysfs(&ledger.device, name))
 		return;
@@ -209,10 +208,6 @@ static void visit_block(const char *name, void *context)
 		ledger_free(&ledger);
 		return;
 	}
-	state->held_blocks = ledger.raw[LEDGER_held_blocks];
-	state->degraded = ledger_degraded(&ledger);
-	if (!ledger.missing[LEDGER_held_bytes])
-		state->held_bytes = maybe_of((int64_t)ledger.raw[LEDGER_held_bytes]);
 	*ARRAY_APPEND(list->device, list->nr) = ledger.device;
 }
 

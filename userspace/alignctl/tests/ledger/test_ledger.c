@@ -95,6 +95,10 @@ static void reading(void)
 	      ledger.device.state.epoch);
 	CHECK(maybe_is(ledger.device.held_oldest_ms, 1500), "held for %" PRId64 " ms",
 	      maybe_or(ledger.device.held_oldest_ms, -1));
+	CHECK(ledger.device.state.held_blocks == 1000 + LEDGER_held_blocks &&
+	      ledger.device.state.degraded == 1000 + LEDGER_degraded &&
+	      maybe_is(ledger.device.state.held_bytes, 1000 + LEDGER_held_bytes),
+	      "%" PRIu64 " blocks are held", ledger.device.state.held_blocks);
 	for (i = 0; i < LEDGER_NR; i++) {
 		uint64_t want = ledger_rows[i].gauge ? 1000 + i :
 						       1000 + i - 10 * i;
