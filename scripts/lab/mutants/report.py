@@ -114,21 +114,21 @@ def literal(mutant: Mutant) -> Iterable[str]:
 
 def summary(found: Outcome) -> str:
     times = [verdict.seconds for _, verdict in found.killed]
-    median = f", the median of them in {statistics.median(times):.2f} s of processor time" if times else ""
+    median = f" (median {statistics.median(times):.2f} s of processor time)" if times else ""
     return (f"{found.number} mutants: {len(found.killed)} killed{median}; {len(found.survived)} survive, "
-            f"{len(found.equivalent)} ({found.equivalent_percent:.1f} %) are judged equivalent; of the others "
-            f"{found.killed_percent:.1f} % are killed")
+            f"{len(found.equivalent)} ({found.equivalent_percent:.1f} %) are judged equivalent, "
+            f"{found.killed_percent:.1f} % of the others are killed")
 
 
 def section(found: Outcome, date: str, of: str) -> str:
     """Return the part of the page that a run makes."""
-    parts = [f"On {date}, of {of}, {summary(found)}. Besides these, {found.dropped['broken']} did not compile and "
+    parts = [f"Run on {date} at commit {of}: {summary(found)}. Besides, {found.dropped['broken']} did not compile and "
              f"{found.dropped['same']} had the object code of the engine or of another mutant; they do not count.\n",
              violations(found), counts(found, lambda mutant: mutant.kind, "change"),
              counts(found, lambda mutant: mutant.file, "file")]
     if found.survived:
         block = "\n".join("    " + line for mutant in found.survived for line in literal(mutant))
-        parts.append(f"The survivors, with what took the place of what:: \n\n{block}\n".replace(":: \n", "::\n"))
+        parts.append(f"The survivors, each with the text of the engine and the text of the mutant::\n\n{block}\n")
     return "\n".join(parts)
 
 

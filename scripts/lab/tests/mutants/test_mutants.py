@@ -186,7 +186,7 @@ def test_the_bounds_are_95_and_10_per_cent(killed, survived, equivalent, complai
 def test_the_section_has_figures_kinds_and_survivors():
     made = [(mutant("a"), KILLED), (mutant("b", "lock", 7), SURVIVED), (mutant("c"), Verdict("broken"))]
     text = report.section(report.outcome(made, False, {}), "2026-01-01", "abc")
-    assert "2 mutants: 1 killed, the median of them in 0.50 s" in text and "1 did not compile" in text
+    assert "2 mutants: 1 killed (median 0.50 s of processor time)" in text and "1 did not compile" in text
     assert "memory    1       0.50     0.50" in text
     assert "    a.c:7, b(), lock\n      - b();\n      + ;\n" in text
 
