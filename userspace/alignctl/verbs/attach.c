@@ -26,7 +26,7 @@ static const struct option_row rows[] = {
 	[ROW_PERSIST] = OPTION("persist", NULL,
 			       "attach at each boot, too: add a line to " ALIGNTAB_FILE,
 			       .excludes = "online",
-			       .because = "as the next table of DEV replaces align"),
+			       .because = "as DEV becomes linear with its next table"),
 	[ROW_ALL] = OPTION("all", NULL, "attach the lines of " ALIGNTAB_FILE,
 			   .only_with = "",
 			   .because = "whose settings are those of " ALIGNTAB_FILE),
@@ -34,11 +34,11 @@ static const struct option_row rows[] = {
 			   .only_with = "timeout",
 			   .because = "whose settings are those of " ALIGNTAB_FILE),
 	[ROW_TIMEOUT] = OPTION("timeout", "SECONDS",
-			       "--tab: wait at most so long for the device",
+			       "--tab: longest wait (default: as the line says)",
 			       .needs = "tab",
-			       .because = "which alone waits for a device"),
+			       .because = "as only --tab waits for a device"),
 	[ROW_ONLINE] = OPTION("online", NULL,
-			      "make a mapped device in use align, under its users"),
+			      "turn a device-mapper device in use into an align device"),
 	{ 0 },
 };
 

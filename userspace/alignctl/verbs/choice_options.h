@@ -15,11 +15,11 @@ enum choice_row { CHOICE_ROW_FROM, CHOICE_ROW_DISK, CHOICE_ROW_COLUMNS,
 /* The same, of which each has these designators, too. */
 #define CHOICE_OPTION_ROWS_OF(...)					\
 	[CHOICE_ROW_FROM] = OPTION("from", "FORMAT",			\
-				   "trace: read it in this format",	\
+				   "trace: its format (default: detected)",	\
 				   OPTION_VALUES(trace_readable_names),	\
 				   ##__VA_ARGS__),			\
 	[CHOICE_ROW_DISK] = OPTION("disk", "DISK",			\
-				   "trace: read the requests to this disk alone", \
+				   "trace: read only the requests to this disk", \
 				   ##__VA_ARGS__),			\
 	[CHOICE_ROW_COLUMNS] = OPTION("columns", "LIST",		\
 				      "trace: a table with these columns, e.g. time_s,-,op", \

@@ -65,13 +65,13 @@ enum plan_row { PLAN_ROW_COUNT = CHOICE_NR_ROWS, PLAN_ROW_START,
 	[PLAN_ROW_SEED] = OPTION("seed", "N",				\
 				 "random: N selects the order (default: 1)"), \
 	[PLAN_ROW_PHYSICAL] = OPTION("physical", "N",			\
-				     "physical block size, bytes, if DEV does not tell"), \
+				     "physical block size, bytes (default: of DEV)"), \
 	[PLAN_ROW_OFFSET] = OPTION("offset", "N",			\
-				   "alignment offset, bytes, if DEV does not tell"), \
+				   "alignment offset, bytes (default: of DEV)"), \
 	[PLAN_ROW_BUFFERED] = OPTION("buffered", NULL,			\
 				     "use the page cache, not O_DIRECT"), \
 	[PLAN_ROW_DIRECT] = OPTION("direct", NULL,			\
-				   "use O_DIRECT, also for what was published buffered"), \
+				   "use O_DIRECT, even if it was published buffered"), \
 	[PLAN_ROW_FDATASYNC] = OPTION("fdatasync", NULL,		\
 				      "flush after each write")
 

@@ -32,9 +32,9 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 	[RUN_ROW_THREADS] = OPTION("threads", "N",			\
 				   "threads that issue requests, --depth each (default: 1)"), \
 	[RUN_ROW_WARMUP] = OPTION("warmup", "SECONDS",			\
-				  "leave requests that start then out of all figures"), \
+				  "leave requests that start in this time out of figures"), \
 	[RUN_ROW_TIMING] = OPTION("timing", "HOW",			\
-				  "trace: closed, fast or open (default: as its times)", \
+				  "trace: open, closed or fast (default: open if timed)", \
 				  OPTION_VALUES(engine_timing_names)),	\
 	[RUN_ROW_SPEED] = OPTION("speed", "X",				\
 				 "open: replay X times as fast as the trace"), \

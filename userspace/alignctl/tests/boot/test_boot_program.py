@@ -300,7 +300,7 @@ def run(tree, *arguments):
     (["attach", "--tab", "x", "--name", "y"], "--name: does not apply to --tab"),
     (["attach", "--all", "--persist"], "--persist: does not apply to --all"),
     (["attach", "--all", "--timeout", "3"], "--timeout: does not apply to --all"),
-    (["attach", "/dev/x", "--timeout", "3"], "--timeout: needs --tab LINE, which alone waits for a device; add it"),
+    (["attach", "/dev/x", "--timeout", "3"], "--timeout: needs --tab LINE, as only --tab waits for a device; add it"),
     (["attach", "/dev/x", "--online", "--persist"], "--persist, --online: exclude each other, as the next table of DEV"),
     (["attach", "--tab", "x", "--timeout", "86401"], "--timeout 86401: must be seconds, at most 86400"),
     (["attach", "--tab", "x"], "--tab x: /etc/aligntab has no valid line of this name"),

@@ -209,7 +209,7 @@ def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_ch
     (["--count", "9"], ["--count: block-size chooses the number of requests by its results"]),
     (["--depth", "9"], ["--depth: block-size makes one request after the other"]),
     (["--save", "x"], ["--save: nothing is saved without --write"]),
-    (["--write", "0+8M", "--span", "8M"], ["--write, --span: exclude each other, as the area is the span"]),
+    (["--write", "0+8M", "--span", "8M"], ["--write, --span: exclude each other, as --write sets the span"]),
 ])
 def test_what_does_not_apply_to_block_size_is_refused(disk, options, words):
     failed = alignctl("probe", "block-size", disk, *options)
@@ -346,7 +346,7 @@ def test_a_wrong_option_is_named(disk, options, words):
     (["--write", "0+512K"], ["at least 1M long"]),
     (["--write", "20M+5M"], ["--write 20M+5M: {disk} has", "name an area in it"]),
     (["--write", "18446744073709547520+1M"], ["must be"]),
-    (["--write", "0+8M", "--span", "8M"], ["--write, --span: exclude each other, as the area is the span"]),
+    (["--write", "0+8M", "--span", "8M"], ["--write, --span: exclude each other, as --write sets the span"]),
     (["--write", "0+8M", "--save", "/none/x"], ["--save /none/x: No such file", "name a file"]),
     (["--write", "0+8M", "--save", "{disk}"], ["--save {disk}: exists"]),
     (["--write", "0+8M", "--save", "{disk}.page", "--html", "{disk}.page"], ["is the page of --html, too"]),
