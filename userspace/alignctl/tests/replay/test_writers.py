@@ -18,9 +18,8 @@ from alignctl_program import (
     keys,
     man_page,
     needs_io_uring,
-    wait_for_run,
 )
-from lab.pace import patience
+from lab.pace import Limit, patience
 
 FINE, FINDINGS, USAGE, IO = range(4)
 
@@ -170,14 +169,16 @@ def test_ctrl_c_ends_a_pause_of_all_threads_at_once(tmp_path):
         file.truncate(300 << 20)
     common = ["db-daemon", "--on", disk, "--state", state]
     replayed(*common, "--phase", "prepare", "--span", "280M", "--count", 510)
+    planned = json.loads(alignctl("plan", "db-daemon", "--on", disk, "--span", "280M", "--count", 500, "--json").stdout)
+    before_the_pause = planned["requests"]["write"]["bytes"]
     with subprocess.Popen([ALIGNCTL, "replay", *map(str, common), "--phase", "run", "--think", "60", "--threads", "2",
                            "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        wait_for_run(running)
-        # in the pause after write 500: nothing is written any more
-        before = None
-        while before != (now := written(running)):
-            before = now
-            time.sleep(0.5)
+        limit = Limit(60)
+        while written(running) < before_the_pause:
+            assert not limit.over(), f"{written(running)} of {before_the_pause} bytes are written after {limit}"
+            time.sleep(0.01)
+        # until the threads sleep
+        time.sleep(0.5)
         running.send_signal(signal.SIGINT)
         shown, errors = running.communicate(timeout=patience(30))
     assert running.returncode == -signal.SIGINT and not errors
@@ -188,8 +189,9 @@ def test_ctrl_c_ends_a_pause_of_all_threads_at_once(tmp_path):
 
 
 def written(process):
+    """Return the bytes that a process has written to its disk."""
     with open(f"/proc/{process.pid}/io", encoding="ascii") as file:
-        return next(line for line in file if line.startswith("write_bytes"))
+        return int(next(line for line in file if line.startswith("write_bytes")).split()[1])
 
 
 def test_a_disk_that_is_too_small_is_refused_before_threads_start(disk):
