@@ -2,7 +2,6 @@
 """The program as its user meets it: usage, errors, exit status, JSON. No device-mapper is needed."""
 
 import json
-import math
 import os
 import pty
 import re
@@ -12,7 +11,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -36,7 +34,8 @@ from alignctl_program import (
     wait_for_run,
 )
 from audited import BRIDGE, Machine, keep_probed
-from lab.pace import patience, scaled
+from lab.pace import patience
+from watched import Watched
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -872,18 +871,13 @@ def test_a_ledger_with_a_file_missing_is_an_error_that_names_it(machine):
 
 def test_an_interval_reports_what_happened_in_it(machine):
     root, align = machine
-    seconds = math.ceil(scaled(1))
-    put(align, writes=100)
-    with subprocess.Popen([ALIGNCTL, "stats", "--interval", str(seconds), "--json"], stdout=subprocess.PIPE, text=True,
-                          env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}) as running:
-        time.sleep(scaled(0.5))
-        put(align, writes=142)
-        first, second = running.stdout.readline(), running.stdout.readline()
-        running.send_signal(signal.SIGINT)
-        running.wait(timeout=patience(20))
-    assert running.returncode == -signal.SIGINT
-    first, second = json.loads(first), json.loads(second)
-    assert (first["format"], first["interval_s"]) == (1, seconds)
+    with Watched(root, align, "--interval", "1", "2", "--json") as watched:
+        watched.reading(writes=100)
+        watched.reading(writes=142)
+        watched.reading()
+        out, _ = watched.end()
+    first, second = map(json.loads, out.splitlines())
+    assert (first["format"], first["interval_s"]) == (1, 1)
     assert first["devices"][0]["counters"]["writes"] == 42 and first["devices"][0]["raw"]["writes"] == 142
     assert second["devices"][0]["counters"]["writes"] == 0
 
