@@ -9,7 +9,8 @@ import pytest
 
 from rig.direct import RWF_NOWAIT, Disk, Later, pattern
 from rig.dm import Align, Device, number_of, run, sectors_of
-from rig.witness import TRACING
+from rig.stuck import Stuck
+from rig.witness import TRACING, eventually
 
 GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 DELAY = 200		# milliseconds of a request below
@@ -60,15 +61,18 @@ class Statistics:
                 "write_ms": after[7], "flushes": after[15], "in_flight": self._read()[8]}
 
 
-def test_a_write_that_waits_for_a_block_is_seen_to_go_down(rig, slow):
-    with Align(slow.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
+def test_a_write_that_waits_for_a_block_is_seen_to_go_down(rig, disk):
+    with Stuck(disk.path) as stuck, Align(stuck.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         with Remaps(device.path) as remaps:
+            stuck.stop()
             partial = Later(upper.write, 3, pattern(1, 3, 2))
-            time.sleep(GAP)
+            eventually(lambda: device.counter("pad_reads"), "the partial write is not in flight")
             whole = Later(upper.write, 0, pattern(2, 0, 8))
+            eventually(lambda: device.counter("waits"), "the whole write does not wait for the block")
+            stuck.flow()
             partial.result()
             whole.result()
-        assert device.counter("waits") == 1, "no request waited: the test proves nothing"
+        assert device.counter("waits") == 1
         assert [seen[1:] for seen in remaps.seen] == [(0, 8, 0)]
 
 
@@ -76,7 +80,7 @@ def test_a_write_in_front_of_the_gate_is_seen_to_go_down(rig, slow):
     with Align(slow.path, mode="report", **GEOMETRY) as device, Disk(device.path) as upper:
         with Remaps(device.path) as remaps:
             first = Later(upper.write, 64, pattern(1, 64, 8))
-            time.sleep(GAP)
+            eventually(lambda: device.counter("writes"), "the first write does not come")
             change = Later(device.set_mode, "pad")
             time.sleep(GAP)
             behind = Later(upper.write, 16, pattern(2, 16, 8))

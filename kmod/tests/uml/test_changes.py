@@ -329,7 +329,7 @@ def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(rig, disk
             stuck.stop()
             beside = 4000 + BLOCK * attempt + 1
             other = Later(upper.write, beside, pattern(1, beside, 1))
-            time.sleep(GAP / 10)
+            eventually(lambda reads=was["pad_reads"]: device.counter("pad_reads") > reads, "the other write is not in flight")
             stream = Together(upper, [(at + 8, pattern(2, at + 8, 3)), (at + 11, pattern(2, at + 11, 5))])
             stuck.flow()
             other.result()

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from lab.plugins.extent import only_all
-from rig.direct import SECTOR, Disk, Later, check, flush_fails, pattern
+from rig.direct import RWF_NOWAIT, SECTOR, Disk, Later, check, flush_fails, pattern
 from rig.dm import Align, Device, queue, sectors_of
 from rig.faults import FailingRequests, allocations_fail
 from rig.rig import STRESS_LIMIT
@@ -90,17 +90,25 @@ def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(ri
             Align(below.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         limit = int(queue(device.path, "write_zeroes_max_bytes")) // SECTOR
         assert limit == 16
+
+        def gate_is_closed():
+            """Return whether the target itself sends back what must not wait; before, the device below does."""
+            sent_back = device.counter("nowait_again")
+            with pytest.raises(BlockingIOError):
+                upper.write(3007, pattern(2, 3007, 8), flags=RWF_NOWAIT)
+            return device.counter("nowait_again") > sent_back
+
         for tag in range(ROUNDS):
             lower.write(0, pattern(tag + 1, 0, 1024))
             device.set_mode("report")
             before = device.balanced()
             below.suspend()
             stuck = Later(upper.write, 2007, pattern(1, 2007, 8))
-            time.sleep(0.1)
+            eventually(lambda writes=before["writes"]: device.counter("writes") > writes, "the write does not come")
             change = Later(device.set_mode, "pad")
-            time.sleep(0.1)		# until the gate is closed
+            eventually(gate_is_closed, "the change of the mode closes no gate")
             zero = Later(upper.zero, 7, limit)
-            time.sleep(0.1)
+            time.sleep(0.1)		# until both parts are behind the gate
             below.resume()
             for later in (stuck, change, zero):
                 later.result()
