@@ -8,9 +8,10 @@ import pytest
 
 from lab.pace import scaled
 from lab.plugins.extent import only_all
-from rig.direct import SECTOR, Disk, Later, check, describe, pattern
+from rig.direct import SECTOR, Disk, Later, Together, check, describe, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.rig import STRESS_LIMIT
+from rig.stuck import Stuck
 from rig.witness import eventually, reads, writes
 
 BLOCK = 8		# sectors, P = 4096
@@ -252,14 +253,25 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms)
         assert [(r.sector, r.sectors) for r in writes(drive.log())] == [(0, 8), (0, 8)]
 
 
+def while_read(stuck, device, upper, first, others):
+    """Make the write `first`, which has its block read, and the others before the read ends."""
+    reads_before = device.counter("pad_reads")
+    stuck.stop()
+    together = [Together(upper, [first])]
+    eventually(lambda: device.counter("pad_reads") > reads_before, "the block is not read")
+    together.append(Together(upper, others))
+    stuck.flow()
+    for each in together:
+        assert not any(each.results())
+
+
 def test_partial_writes_in_flight_together_share_one_read_and_one_write(rig):
     drive = rig.drive("p4096")
-    with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+    with Stuck(drive.path) as stuck, Align(stuck.path, mode="pad") as device, Disk(device.path) as upper:
         before = upper.read(0, 8)
         drive.reset()
-        parts = [Later(upper.write, at, pattern(at, at, 1), after=0.02 * at) for at in (0, 2, 4, 6)]
-        for part in parts:
-            part.result()
+        first, *others = ((at, pattern(at, at, 1)) for at in (0, 2, 4, 6))
+        while_read(stuck, device, upper, first, others)
         ledger, stats = device.balanced(), drive.stats()
         assert (stats["reads"], stats["writes"], stats["touches"]) == (1, 1, 0)
         assert (ledger["rmw_host"], ledger["rmw_avoided_merged"]) == (1, 3)
@@ -272,12 +284,12 @@ def test_partial_writes_in_flight_together_share_one_read_and_one_write(rig):
 def test_halves_that_waited_for_a_whole_write_need_no_read(rig):
     """Both halves wait for the write in flight; afterwards they cover the block together."""
     drive = rig.drive("p4096")
-    with Slow(drive.path, 0, 600) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+    with Stuck(drive.path) as stuck, Align(stuck.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
-        whole = Later(upper.write, 0, pattern(1, 0, 8))
-        halves = [Later(upper.write, at, pattern(tag, at, 4), after=0.1, behind=whole) for tag, at in ((2, 0), (3, 4))]
-        for write in (whole, *halves):
-            write.result()
+        stuck.stop()
+        together = Together(upper, [(0, pattern(1, 0, 8)), (0, pattern(2, 0, 4)), (4, pattern(3, 4, 4))])
+        stuck.flow()
+        assert not any(together.results())
         stats, ledger = drive.stats(), device.balanced()
         assert (stats["reads"], stats["writes"], stats["touches"]) == (0, 2, 0)
         assert ledger["rmw_avoided_complete"] == ledger["rmw_expected"] == 2
@@ -287,13 +299,12 @@ def test_halves_that_waited_for_a_whole_write_need_no_read(rig):
 def test_partial_writes_that_complete_a_block_need_no_second_request(rig):
     """Eight sectors are written separately while the block is being read: one write, which replaces all read content."""
     drive = rig.drive("p4096")
-    with Slow(drive.path, 400, 0) as slow, Align(slow.path, mode="pad") as device, Disk(device.path) as upper:
+    with Stuck(drive.path) as stuck, Align(stuck.path, mode="pad") as device, Disk(device.path) as upper:
         drive.reset()
-        parts = [Later(upper.write, at, pattern(at + 1, at, 1)) for at in range(8)]
-        for part in parts:
-            part.result()
+        first, *others = ((at, pattern(at + 1, at, 1)) for at in range(8))
+        while_read(stuck, device, upper, first, others)
         stats, ledger = drive.stats(), device.balanced()
-        assert stats["touches"] == 0 and stats["writes"] == 1 and stats["reads"] <= 1
+        assert (stats["reads"], stats["writes"], stats["touches"]) == (1, 1, 0)
         assert ledger["rmw_expected"] == 8
         want = b"".join(pattern(at + 1, at, 1) for at in range(8))
         check(0, want, upper.read(0, 8), "through the target")

@@ -14,7 +14,8 @@ from rig.direct import SECTOR, Disk, Later, check, pattern
 from rig.dm import Align, Device, queue, run, sectors_of, sysfs_folder
 from rig.filesystem import fsck, mounted
 from rig.rig import STRESS_LIMIT
-from rig.witness import Trace, touches_at, zeroed
+from rig.stuck import Stuck
+from rig.witness import Trace, eventually, touches_at, zeroed
 
 FIXING = ["pad", "coalesce"]
 # A minute of holding: no block is written by the timer.
@@ -426,16 +427,20 @@ def test_a_read_sees_held_zeroes_over_what_is_beneath(rig):
 
 
 def test_two_partial_zeroes_in_flight_share_one_read_and_one_write(rig):
-    drive = rig.drive("slow300ms")
+    drive = rig.drive("p4096")
     length = sectors_of(drive.path)
-    with Align(drive.path, mode="pad") as device, Disk(device.path) as upper, \
+    with Stuck(drive.path) as stuck, Align(stuck.path, mode="pad") as device, Disk(device.path) as upper, \
             Device(f"0 {length} linear {device.path} 0") as lane, Disk(lane.path) as other:
         upper.write(0, pattern(1, 0, 8))
         device.message("flush")
         drive.reset()
+        stuck.stop()
         # The kernel lets one of a device run at a time: a device for each.
         first = Later(upper.zero, 0, 2)
-        second = Later(other.zero, 5, 2, after=0.1, behind=first)
+        eventually(lambda: device.counter("pad_reads"), "the block is not read")
+        second = Later(other.zero, 5, 2)
+        eventually(lambda: device.counter("rmw_expected") == 2, "the second one does not come")
+        stuck.flow()
         first.result()
         second.result()
         stats, ledger = drive.stats(), device.balanced()
