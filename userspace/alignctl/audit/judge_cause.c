@@ -275,21 +275,21 @@ const struct rule rule_cause = {
 	.remedies = { REMEDY_LARGEST_REQUEST },
 	.workaround = "record it, longer or one program alone, and check with --recording",
 	.man =
-		"With `--recording`, what most of its touches come from: a shifted partition "
-		"(writes of whole blocks, at one place inside a block), a log stream (the next "
-		"write completes the block), blocks that are rewritten in part (a log block at "
-		"each commit, a superblock) or random small writes, both with the process, a file "
-		"system with small sectors, large writes cut at the largest request, or nothing. "
-		"Of blocks that are rewritten, it says if each write, or most, was made durable "
-		"before the next one, by a flush or FUA. A write rewrites a block if its process "
-		"wrote at least half of the same place before, and the block is among the last 8 "
-		"that the process wrote in part. `check` says that it cannot tell where no cause "
-		"explains 70 % of the touches, where there are fewer than 100, and where one "
-		"stream writes whole blocks at one place inside a block, which may be a shifted "
-		"partition or a log. What helps, a mode of an align device or a move of the "
-		"start, and what it leaves of the touches, is \"recommended\": the forecast of "
-		"`plan`, in its words. It is not known for blocks that an align device cannot "
-		"mend. The counters of an align device, since their last reset, name the shift of "
-		"a device that the audit has found, and in mode `coalesce` a log stream; this is "
-		"a note unless the mode is `report`.",
+		"With `--recording`, what most of the touches come from: a shifted partition (whole "
+		"blocks, all written at one offset inside a block), a log stream (each write "
+		"completes the block in which the last one ended), blocks that are rewritten in "
+		"part (such as a log block at each commit, or a superblock), random small writes, a "
+		"file system with small sectors, large writes that are split at the largest "
+		"request, or nothing. For rewritten blocks and random writes the process is named. "
+		"A write counts as a rewrite if its process wrote at least half of the same bytes "
+		"before, and the block is among the last 8 that the process wrote in part; `check` "
+		"says whether each rewrite, or most of them, was made durable before the next one, "
+		"by a flush or FUA. It cannot tell the cause if there are fewer than 100 touches, "
+		"if no cause explains 70 % of them, or if one stream writes whole blocks at one "
+		"offset inside a block, which may be a shifted partition or a log. \"recommended\" "
+		"is the forecast of `plan`: the mode of an align device, or the move of the start, "
+		"that helps, and the touches that remain; there is none for blocks that an align "
+		"device cannot fix. Without a recording, the counters of an align device since "
+		"their last reset show a shifted device that the audit has found, and in mode "
+		"`coalesce` a log stream; this is a note unless the mode is `report`.",
 };

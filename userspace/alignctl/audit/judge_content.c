@@ -39,9 +39,9 @@ const struct rule rule_unread = {
 	.name = "unread", .note = RULE_NOTE, .place = judge_unread,
 	.cost = "not known: the content of the device is not judged",
 	.man =
-		"Headers could not be read, for the reason that it gives: the user may not open "
-		"the device, it is suspended or gone, reads fail, an image is cut short, a header "
-		"is damaged, or there are signatures of several types.",
+		"Headers on a device could not be read, for the reason that is printed: no "
+		"permission, a suspended or removed device, read errors, a truncated image, a "
+		"damaged header, or signatures of several types.",
 };
 
 /* Check for an align device above all of this one that has sectors of @sector. */
@@ -96,8 +96,8 @@ const struct rule rule_table_sector = {
 	.workaround =
 		"the GPT was written through a bridge or loop device with such sectors; only such a device can read it",
 	.man =
-		"A GPT was made for sectors of another size than those it is read with, so its "
-		"partitions are not found; of an image, `--logical` has the right size.",
+		"A GPT was written for another sector size than it is read with, so its partitions "
+		"are not found. For an image, `--logical` sets the right size.",
 };
 
 /* Say what a type needs for larger or aligned blocks. */
@@ -173,9 +173,9 @@ const struct rule rule_data_start = {
 	.start = RULE_DATA_START, .content = judge_data_start,
 	.remedies = { REMEDY_LUKS_DATA },
 	.man =
-		"LUKS, LVM, md or bcache puts its data at a place inside a physical block (LUKS "
-		"data offset, pe_start, data offset), or FAT or exFAT its first cluster. Of an "
-		"EFI system partition a note.",
+		"The data area of LUKS, LVM, md or bcache (data offset, pe_start), or the first "
+		"cluster of FAT or exFAT, starts inside a physical block. A note for an EFI system "
+		"partition.",
 };
 
 /* Say of an array how its state is written. */
@@ -199,7 +199,7 @@ const struct rule rule_md_superblock = {
 		"an RMW when the array's state changes, as at the first write after a pause",
 	.workaround =
 		"the superblock's length follows from md's number of member slots; nothing need be done",
-	.man = "md writes its superblock in less than a physical block.",
+	.man = "md writes its superblock with a request smaller than the physical block.",
 };
 
 /* Say of an array which kernels assemble it. */
@@ -219,8 +219,8 @@ const struct rule rule_md_logical = {
 	.workaround =
 		"keep a kernel of 6.19 or later for boot and rescue; make an array for earlier kernels with an earlier kernel",
 	.man =
-		"The superblock of md has a logical block, as Linux 6.19 and later write it. "
-		"Earlier kernels do not assemble such an array.",
+		"The superblock of an md array stores a logical block size, as Linux 6.19 and later "
+		"write it. Earlier kernels do not assemble the array.",
 };
 
 static void judge_extent(const struct subject *subject)
@@ -243,7 +243,7 @@ const struct rule rule_extent = {
 	.name = "extent", .grade = RULE_UNIT, .content = judge_extent,
 	.remedies = { REMEDY_LVM_EXTENT },
 	.cost = "volumes can begin inside a physical block",
-	.man = "An extent of LVM is no multiple of the physical block.",
+	.man = "The extent size of an LVM volume group is no multiple of the physical block.",
 };
 
 static void judge_chunk(const struct subject *subject)
@@ -264,7 +264,7 @@ static void judge_chunk(const struct subject *subject)
 const struct rule rule_chunk = {
 	.name = "chunk", .grade = RULE_UNIT, .content = judge_chunk,
 	.cost = "two chunks share a physical block: RMWs at their ends",
-	.man = "A chunk of md is no multiple of the physical block.",
+	.man = "The chunk size of an md array is no multiple of the physical block.",
 };
 
 /*
@@ -324,8 +324,8 @@ const struct rule rule_fs_sector = {
 	.remedies = { REMEDY_MKFS_XFS, REMEDY_ATTACH_LOGICAL },
 	.cost = "writes of its log and headers end inside physical blocks: RMWs",
 	.man =
-		"XFS has smaller sectors than the drive has physical blocks, and writes its log "
-		"in them.",
+		"The sectors of XFS, in which it writes its log, are smaller than the physical "
+		"block.",
 };
 
 static void judge_fs_block(const struct subject *subject)
@@ -355,8 +355,9 @@ const struct rule rule_fs_block = {
 	.content = judge_fs_block,
 	.remedies = { REMEDY_MKFS_XFS, REMEDY_MKFS_EXT, REMEDY_ATTACH_LOGICAL },
 	.man =
-		"The file system has smaller blocks, clusters or fragments than the drive, as has "
-		"a vdev of ZFS by its ashift. Of an EFI system partition a note.",
+		"The blocks, clusters or fragments of a file system, or the ashift of a ZFS vdev, "
+		"are smaller than the physical block or no multiple of it. A note for an EFI system "
+		"partition.",
 };
 
 /* Return the content of the device that has opened this LUKS, or NULL. */
@@ -410,7 +411,7 @@ const struct rule rule_luks_sector = {
 	.workaround =
 		"the content could have smaller blocks, which larger sectors make unreadable: back up, make the LUKS device anew, restore",
 	.man =
-		"LUKS lets writes through that are smaller than the physical block. There is a "
-		"command for LUKS 2 that is open, where the file system inside has no smaller "
-		"blocks, which could not be read afterwards.",
+		"The sectors of a LUKS device are smaller than the physical block, so it passes "
+		"such writes on. For an open LUKS 2 device a command enlarges them, unless the file "
+		"system inside has smaller blocks, which could not be read afterwards.",
 };

@@ -146,8 +146,8 @@ const struct rule rule_disagree = {
 	.workaround =
 		"the figure is the kernel's or the drive's bridge's; the layers above use the one in sysfs",
 	.man =
-		"Two sources give different figures. A note where libblkid has 0 for `-1`, and "
-		"where align devices on the disk have the larger block.",
+		"Two sources report different figures for a device. A note if libblkid shows 0 for "
+		"the kernel's `-1`, or if align devices on the disk have the larger block.",
 };
 
 /* Judge a disk whose blocks were measured, and are not where it says. */
@@ -193,10 +193,10 @@ const struct rule rule_probed = {
 	.cost =
 		"mkfs, parted and the kernel go by the kernel's figure: their whole-block writes can be RMWs",
 	.man =
-		"The blocks of a disk that `probe` has measured have another size, or begin "
-		"elsewhere, than the disk says. The command attaches an align device with them. A "
-		"note where they begin as it says and are smaller, which costs nothing, and where "
-		"all that lies on the disk has such an align device between.",
+		"`probe block-size` has measured physical blocks of another size or offset than the "
+		"disk reports. The command attaches an align device with the measured blocks. A "
+		"note if the measured blocks are smaller and begin where the disk says, which costs "
+		"nothing, or if everything on the disk lies on such an align device already.",
 };
 
 /*
@@ -239,9 +239,9 @@ const struct rule rule_unit = {
 	.workaround =
 		"measure the unit with method block-size of probe: a measurement decides",
 	.man =
-		"Sources disagree about the unit of a drive, see `alignctl-unit`(7), and not only "
-		"those of `disagree` and `probed`. The command attaches an align device with the "
-		"unit that is taken, if the kernel knows a smaller one.",
+		"Sources disagree about the unit of a drive (see `alignctl-unit`(7)) in a way that "
+		"`disagree` and `probed` do not report. If the kernel uses a smaller unit, the "
+		"command attaches an align device with the unit that alignctl takes.",
 };
 
 /* Judge a disk about whose rotation sources disagree. */
@@ -265,8 +265,7 @@ const struct rule rule_rotation = {
 	.name = "rotation", .note = RULE_NOTE, .place = judge_rotation,
 	.cost = "no RMW: only what RMWs are said to cost, by the time of a revolution",
 	.workaround = "measure it with method rotation of probe: a measurement decides",
-	.man =
-		"Sources disagree how fast a disk rotates, see the end of `alignctl-unit`(7).",
+	.man = "Sources disagree about the speed of rotation of a disk, see `alignctl-unit`(7).",
 };
 
 /* Check whether the kernel calls a device below misaligned. */
@@ -311,8 +310,8 @@ const struct rule rule_misaligned = {
 		"no start is aligned on all devices below: RMWs at the ends of most writes",
 	.workaround = "first mend the devices below, then set this device up again",
 	.man =
-		"The kernel finds no boundary common to the devices below. A note where each of "
-		"them begins at a physical block.",
+		"The devices below have no boundary in common (the kernel reports alignment offset "
+		"-1). A note if each of them begins at a boundary.",
 };
 
 /*
@@ -342,8 +341,8 @@ const struct rule rule_split = {
 	.workaround =
 		"the kernel's splitting ignores the offset: an align device in mode pad cuts at boundaries",
 	.man =
-		"The disk has an alignment offset, which the kernel ignores where it cuts large "
-		"requests.",
+		"The disk has an alignment offset, and the kernel ignores it where it splits "
+		"requests that are too large for the disk: they are cut inside physical blocks.",
 };
 
 /* Check whether only align devices with blocks of @unit lie on a disk. */
@@ -384,9 +383,9 @@ const struct rule rule_large_unit = {
 	.remedies = { REMEDY_ATTACH_UNIT },
 	.cost = "writes below it may be RMWs inside the drive",
 	.man =
-		"An SSD has a minimum I/O size above its physical block. There is a command if it "
-		"is at most 262144, which is the largest block whose writes an align device "
-		"fixes.",
+		"The minimum I/O size of an SSD is larger than its physical block. Up to 262144 "
+		"bytes, the largest block that modes `pad` and `coalesce` take, the command "
+		"attaches an align device with this size as its physical block.",
 };
 
 /*
@@ -443,9 +442,9 @@ const struct rule rule_unjudged = {
 	.content = judge_content,
 	.workaround = "give the block with --physical, if you know it from elsewhere",
 	.man =
-		"A physical block or minimum I/O size that is no power of two from 512 bytes to 1 "
-		"MiB, or that nothing says; or content of a type whose blocks `check` does not "
-		"read, such as DRBD, stratis, VDO and members of firmware's RAID.",
+		"The physical block or minimum I/O size is not reported, or no power of two from "
+		"512 bytes to 1 MiB; or the content is of a type whose block size `check` does not "
+		"read, such as DRBD, Stratis, VDO and members of firmware RAID.",
 };
 
 /* Say that a device of aligntab says other blocks than when its line was made. */
@@ -476,8 +475,8 @@ const struct rule rule_claim = {
 	.workaround =
 		"set physical= and offset= in that line to the drive's true blocks, and claimed= to the blocks that it says now",
 	.man =
-		"A device of `aligntab`(5) says another physical block or alignment offset than "
-		"when its line was written, as an SSD does whose block shrank with another "
-		"kernel. From the next boot on, its align device has what it says now, unless the "
-		"line has `physical=`.",
+		"A device of `aligntab`(5) reports another physical block or alignment offset than "
+		"when its line was written (`claimed=`), as an SSD does whose block shrank with "
+		"another kernel. From the next boot on, its align device uses the new figures, "
+		"unless the line has `physical=`.",
 };

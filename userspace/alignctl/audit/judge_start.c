@@ -209,11 +209,12 @@ const struct rule rule_partition_start = {
 	.start = RULE_START, .place = judge_partition_start,
 	.remedies = { REMEDY_MOVE_PARTITION, REMEDY_MOVE_MAPPED },
 	.man =
-		"A partition starts inside a physical block. Where there is room beside it, in a "
-		"table of GPT or DOS, the command moves it with its content, while nothing uses "
-		"it. A power cut meanwhile damages the content: back it up first. A boot loader "
-		"that keeps numbers of sectors must be installed anew. A note where its type says "
-		"that nothing writes there in use, as BIOS boot and Microsoft reserved.",
+		"A partition starts inside a physical block. If its partition table is GPT or DOS "
+		"and there is enough free space beside it, a command moves it with its content; "
+		"nothing may use it meanwhile. A power failure during the move damages the content, "
+		"so back it up first. A boot loader that stores sector numbers must be reinstalled "
+		"afterwards. A note for partition types that are not written to in use, such as "
+		"BIOS boot and Microsoft reserved.",
 };
 
 /* Check for a type that leaves the last bytes alone if its start is aligned. */
@@ -281,9 +282,9 @@ const struct rule rule_partition_end = {
 	.remedies = { REMEDY_SHRINK_PARTITION, REMEDY_SHRINK_MAPPED },
 	.workaround = "the content may use these last bytes; nothing need be done",
 	.man =
-		"A partition ends inside a physical block. A note, unless its file system reaches "
-		"the last bytes; none where the file system, LVM or the swap area is known to "
-		"leave them unused.",
+		"A partition ends inside a physical block. A note unless its file system uses the "
+		"last bytes. No finding at all if file system, LVM or swap area is known to leave "
+		"them unused.",
 };
 
 /* Say how a loop device gets the sectors of the disk, if its content may. */
@@ -333,7 +334,7 @@ const struct rule rule_loop_start = {
 	.place = judge_loop_start,
 	.workaround =
 		"from another start, the loop device would not show its content: copy the content into a file of its own",
-	.man = "The content of a loop device starts inside a block of its file.",
+	.man = "A loop device starts at an offset in its file that is inside a physical block.",
 };
 
 static void judge_hidden(const struct subject *subject)
@@ -356,8 +357,8 @@ const struct rule rule_hidden = {
 	.remedies = { REMEDY_LOOP_SECTORS },
 	.cost = "mkfs and programs choose blocks that are too small",
 	.man =
-		"A loop device claims a smaller physical block than the disk below its file. "
-		"There is a command where its content can be read with larger sectors, too.",
+		"A loop device reports a smaller physical block than the disk that its file is on. "
+		"The command enlarges its sectors, if the content can still be read then.",
 };
 
 static void judge_mapped_start(const struct subject *subject)
@@ -379,5 +380,6 @@ const struct rule rule_mapped_start = {
 	.workaround =
 		"its table fixes where the data begin: copy the data to an aligned device",
 	.man =
-		"A device-mapper device begins inside a physical block, according to the kernel.",
+		"A device-mapper device starts inside a physical block, by the figures of the "
+		"kernel.",
 };
