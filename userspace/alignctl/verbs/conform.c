@@ -399,7 +399,7 @@ static const char *const forms[] = {
 
 const struct verb verb_conform = {
 	"conform", "DEV", 1, 1,
-	"Examine whether a block device keeps its word; writes to it",
+	"Test whether a device returns what was written; writes to it",
 	rows, list_parts, run, forms,
 	SCHEMA_DOCUMENTS(&conform_report_schema, &cut_prepared_schema,
 			 &cut_report_schema),

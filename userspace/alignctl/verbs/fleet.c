@@ -86,6 +86,6 @@ static void more_help(void)
 
 const struct verb verb_fleet = {
 	"fleet", "FILE|DIR...", 1, INT_MAX,
-	"Rank many hosts by what check, stats and plan say of them",
+	"Rank many hosts by the output of check, stats and plan",
 	rows, more_help, run, NULL, SCHEMA_DOCUMENTS(&fleet_document),
 };

@@ -331,6 +331,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 const struct verb verb_workloads = {
 	"workloads", "", 0, 0,
-	"Show the built-in workloads, their origin, and what each must cost",
+	"Show the built-in workloads, their origin, and the cost of each",
 	options_json_only, NULL, run, NULL, SCHEMA_DOCUMENTS(&document),
 };
