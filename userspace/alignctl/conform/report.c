@@ -404,7 +404,7 @@ static const struct schema_row document_rows[] = {
 	       "Alignment of memory that the device takes; requests have theirs at any multiple of it in a page"),
 	MEMBER("seed", JSON_NUMBER, NULL, "The seed, and how long it took"),
 	MEMBER("seconds", JSON_REAL, NULL, AS_ABOVE),
-	MEMBER("restored", JSON_BOOL, NULL, "The area has its content again"),
+	MEMBER("restored", JSON_BOOL, NULL, "Whether the content of the area was restored"),
 	MEMBER("rounds", JSON_NUMBER, NULL,
 	       "Rounds, and those of them with a fault"),
 	MEMBER("faulty", JSON_NUMBER, NULL, AS_ABOVE),

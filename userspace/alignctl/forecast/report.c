@@ -87,7 +87,7 @@ static const struct table_column mode_columns[] = {
 			 .flags = TABLE_RIGHT },
 	[MODE_AT_MOST] = { .key = "rmw_host_at_most", .heading = "AT-MOST",
 			   .flags = TABLE_OUTER | TABLE_RIGHT,
-		COLUMN_MEMBER(JSON_NUMBER, "However slowly, and however many in flight") },
+		COLUMN_MEMBER(JSON_NUMBER, "Most blocks read, at any speed and with any number in flight") },
 	[MODE_LEFT] = { .key = "touches_left", .heading = "TOUCHES-LEFT",
 			.flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER,

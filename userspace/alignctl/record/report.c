@@ -181,7 +181,7 @@ static const struct schema_row document_rows[] = {
 	MEMBER("sent_back", JSON_NUMBER, NULL,
 	       "Requests that the device sent back at once and that were sent again"),
 	MEMBER("sent_back_late", JSON_NUMBER, NULL,
-	       "Those of them that are recorded twice all the same, because they came back late"),
+	       "Those of them that are recorded twice, because the device sent them back late"),
 	MEMBER("secure_erases", JSON_NUMBER, NULL,
 	       "Number of the discards that were secure erases"),
 	MEMBER("late", JSON_NUMBER, NULL,

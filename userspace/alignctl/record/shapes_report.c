@@ -512,10 +512,10 @@ static struct json_object *json_lost(const struct followed *followed)
 }
 
 static const struct schema_row lost_rows[] = {
-	MEMBER("writes", JSON_NUMBER, NULL, "Without room"),
+	MEMBER("writes", JSON_NUMBER, NULL, "For which there was no room"),
 	MEMBER("requests", JSON_NUMBER, NULL,
 	       "Parts of writes in them, without room"),
-	MEMBER("ends", JSON_NUMBER, NULL, "Without room"),
+	MEMBER("ends", JSON_NUMBER, NULL, "For which there was no room"),
 	MEMBER("long_requests", JSON_NUMBER, NULL,
 	       "With more bios than are followed"),
 	MEMBER("skipped", JSON_NUMBER, NULL,
@@ -567,7 +567,7 @@ const struct schema_row shapes_report_members[] = {
 	MEMBER("in_flight", JSON_NUMBER, NULL,
 	       "Writes that had not been completed at the end"),
 	MEMBER("unfinished", JSON_NUMBER, NULL,
-	       "Those of them that had not been issued as a whole. They are in no shape"),
+	       "Those of them that had not been issued completely. They are in no shape"),
 	MEMBER("incomplete", JSON_NUMBER, NULL,
 	       "Writes that ended without. They are in no shape"),
 	MEMBER("lost", JSON_NUMBER, NULL,

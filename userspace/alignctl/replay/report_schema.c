@@ -72,11 +72,11 @@ static const struct schema_row slice_rows[] = {
 static const struct schema_row check_rows[] = {
 	MEMBER("status", JSON_TEXT, NULL,
 	       NULL, SCHEMA_WORDS("ok", "mismatch", "skipped")),
-	MEMBER("sectors", JSON_NUMBER, NULL, "Compared"),
-	MEMBER("mismatches", JSON_NUMBER, NULL, "Among them"),
+	MEMBER("sectors", JSON_NUMBER, NULL, "Sectors compared"),
+	MEMBER("mismatches", JSON_NUMBER, NULL, "Sectors that differ"),
 	MEMBER("first_mismatch_sector", JSON_NUMBER | JSON_NULL, NULL,
 	       "null if there is none"),
-	MEMBER("passes", JSON_NUMBER, NULL, "Over the source that it took"),
+	MEMBER("passes", JSON_NUMBER, NULL, "Number of times that the source was read"),
 	{ 0 },
 };
 
@@ -209,7 +209,7 @@ const struct schema_row replay_run_members[] = {
 	       "The same from the intended start, which is the time of the request in the trace. null unless timing is open: without a clock there is no schedule, and service_us is the latency",
 	       .rows = times_rows, .name = "times"),
 	MEMBER("lag_us", JSON_OBJECT | JSON_NULL, "us",
-	       "The same from the intended start to the issue; null likewise",
+	       "The same from the intended start to the issue; null unless timing is open",
 	       .rows = times_rows, .name = "times"),
 	MEMBER("drift", JSON_REAL | JSON_NULL, NULL,
 	       "Where timing is open: how late the last request was issued, as a fraction of the time at which it was due; else null"),

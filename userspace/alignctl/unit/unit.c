@@ -323,7 +323,7 @@ static const struct schema_row rotation_claim_rows[] = {
 	       "Revolutions a minute, 0 if it does not rotate; null if nothing says"),
 	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
 	       "measured, drive or kernel"),
-	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "Its name there"),
+	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "What the source calls it"),
 	MEMBER("rpm_least", JSON_REAL | JSON_NULL, NULL,
 	       "The interval of what was measured"),
 	MEMBER("rpm_most", JSON_REAL | JSON_NULL, NULL, NULL),
@@ -337,7 +337,7 @@ static const struct schema_row rotation_rows[] = {
 	       "Of the first claim: revolutions a minute, 0 if it does not rotate; null if nothing says"),
 	MEMBER("source", JSON_TEXT | JSON_NULL, NULL,
 	       "measured, drive or kernel"),
-	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "Its name there"),
+	MEMBER("figure", JSON_TEXT | JSON_NULL, NULL, "What the source calls it"),
 	MEMBER("contradicted", JSON_BOOL, NULL,
 	       "Whether another claim is more than 1 % beyond the interval of the first one"),
 	MEMBER("claims", JSON_ARRAY | JSON_OBJECT, NULL,
@@ -347,16 +347,16 @@ static const struct schema_row rotation_rows[] = {
 
 static const struct schema_row rated_rows[] = {
 	MEMBER("bytes", JSON_NUMBER, NULL,
-	       "That the SSD is rated to be written in its life"),
+	       "Bytes that the SSD is rated to be written in its life"),
 	MEMBER("source", JSON_TEXT, NULL, "override or hwdb"),
-	MEMBER("figure", JSON_TEXT, NULL, "Its name there"),
+	MEMBER("figure", JSON_TEXT, NULL, "What the source calls it"),
 	{ 0 },
 };
 
 static const struct schema_row claim_rows[] = {
 	MEMBER("source", JSON_TEXT, NULL,
 	       "given, override, measured, hwdb, drive or kernel"),
-	MEMBER("figure", JSON_TEXT, NULL, "Its name there"),
+	MEMBER("figure", JSON_TEXT, NULL, "What the source calls it"),
 	MEMBER("origin", JSON_TEXT | JSON_NULL, NULL,
 	       "Where the kernel likely has it from, or null"),
 	MEMBER("bytes", JSON_NUMBER | JSON_NULL, NULL, NULL),

@@ -29,7 +29,7 @@ static const struct schema_row content_rows[] = {
 	MEMBER("table_sector_size", JSON_SIGNED | JSON_NULL, "bytes",
 	       "Sector that a GPT was made for, if that is another one"),
 	MEMBER("array_logical_block_size", JSON_SIGNED | JSON_NULL, "bytes",
-	       "That md keeps"),
+	       "That the superblock of md stores"),
 	{ 0 },
 };
 
@@ -60,7 +60,7 @@ static const struct schema_row device_rows[] = {
 	MEMBER("data_shift_bytes", JSON_SIGNED | JSON_NULL, "bytes",
 	       "As shift_bytes, of the data behind a header"),
 	MEMBER("ioctl", JSON_OBJECT | JSON_NULL, NULL,
-	       "What these say of the four sizes, each null if it was not asked or, for probed, if nothing is kept that can be used",
+	       "The four sizes by this source; null if it was not asked or, for probed, if no usable result is stored",
 	       .rows = view_rows, .name = "sizes"),
 	MEMBER("libblkid", JSON_OBJECT | JSON_NULL, NULL,
 	       AS_ABOVE, .rows = view_rows, .name = "sizes"),
@@ -72,9 +72,9 @@ static const struct schema_row device_rows[] = {
 	       "Of a disk, what is known of its unit; else null",
 	       .rows = unit_members, .name = "unit"),
 	MEMBER("content", JSON_OBJECT, NULL,
-	       "What it holds", .rows = content_rows),
-	MEMBER("lies_on", JSON_ARRAY | JSON_TEXT, NULL, "Names"),
-	MEMBER("mounted_on", JSON_ARRAY | JSON_TEXT, NULL, "Places"),
+	       "Its content", .rows = content_rows),
+	MEMBER("lies_on", JSON_ARRAY | JSON_TEXT, NULL, "Names of the devices below"),
+	MEMBER("mounted_on", JSON_ARRAY | JSON_TEXT, NULL, "Mount points"),
 	MEMBER("swap", JSON_BOOL, NULL, NULL),
 	{ 0 },
 };
@@ -93,7 +93,7 @@ static const struct schema_row remedy_rows[] = {
 };
 
 static const struct schema_row finding_rows[] = {
-	MEMBER("finding", JSON_TEXT, NULL, "The word of its rule, see check"),
+	MEMBER("finding", JSON_TEXT, NULL, "Its name, see DESCRIPTION"),
 	MEMBER("device", JSON_TEXT, NULL, NULL),
 	MEMBER("note", JSON_BOOL, NULL, NULL),
 	MEMBER("cause", JSON_TEXT | JSON_NULL, NULL,

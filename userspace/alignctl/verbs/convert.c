@@ -149,7 +149,7 @@ static const struct schema_row document_rows[] = {
 	       .rows = trace_operations_counted_members,
 	       .name = "operations_counted"),
 	MEMBER("lost", JSON_NUMBER, NULL,
-	       "Requests that the source says it lacks; of ftrace, events of any kind"),
+	       "Requests that are missing in the source, by its own account; of ftrace, events of any kind"),
 	MEMBER("left_out", JSON_NUMBER, NULL,
 	       "Entries of the source that make no request"),
 	MEMBER("left_out_by_reason", JSON_OBJECT, NULL, "The same by reason",

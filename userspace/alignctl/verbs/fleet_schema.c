@@ -26,7 +26,7 @@ static const struct schema_row figure_rows[] = {
 	MEMBER("touches_per_day", JSON_NUMBER | JSON_NULL, NULL,
 	       "Rounded from an exact sum; null where it is not known"),
 	MEMBER("touches", JSON_NUMBER | JSON_NULL, NULL,
-	       "Those that were counted, however long that took; null where nothing counted them"),
+	       "Touches that were counted, in any length of time; null where nothing counted them"),
 	MEMBER("modelled", JSON_OBJECT | JSON_NULL, NULL,
 	       "What the touches cost, by a model, see fleet; null where touches_per_day is null",
 	       .rows = modelled_rows, .name = "modelled"),
@@ -54,7 +54,7 @@ static const struct schema_row device_finding_rows[] = {
 
 static const struct schema_row device_rows[] = {
 	MEMBER("device", JSON_TEXT | JSON_NULL, NULL,
-	       "Its name; null if neither plan nor the name of the file says it"),
+	       "Its name; null if neither plan nor the name of the file has it"),
 	MEMBER("model", JSON_TEXT | JSON_NULL, NULL, NULL),
 	MEMBERS_OF(figure_rows),
 	MEMBER("modes", JSON_ARRAY | JSON_TEXT, NULL, "Of align devices on it"),

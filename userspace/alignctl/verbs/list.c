@@ -42,7 +42,7 @@ static const struct table_column list_columns[] = {
 			"Where the target begins in the device; null without root privileges") },
 	[LIST_SECTORS] = { .key = "sectors", .heading = "SIZE",
 			   .flags = TABLE_RIGHT, .unit = FIGURE_SECTORS,
-		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, "Its length; null likewise") },
+		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, "Its length; null without root privileges") },
 	[LIST_ON] = { .key = "device", .heading = "ON",
 		COLUMN_MEMBER(JSON_TEXT, "The device below, or its number if it is gone") },
 	[LIST_GONE] = { .key = "device_gone",

@@ -151,7 +151,7 @@ static const struct schema_row kind_rows[] = {
 	       "As penalty_us; null for those that the others are compared with",
 	       .rows = estimate_rows, .name = "estimate"),
 	MEMBER("chance", JSON_REAL | JSON_NULL, NULL,
-	       "That such times come from requests that are not slower; null likewise"),
+	       "Probability of such times if the requests are not slower; null as slower_us"),
 	{ 0 },
 };
 

@@ -21,7 +21,7 @@ static const struct schema_row verdict_rows[] = {
 	MEMBER("buffered", JSON_BOOL, NULL, NULL),
 	MEMBER("touches", JSON_NUMBER, NULL, NULL),
 	MEMBER("at_drive", JSON_NUMBER | JSON_NULL, NULL,
-	       "Those of them that reached the drive"),
+	       "Touches that reached the drive"),
 	MEMBER("drive_rmws", JSON_NUMBER | JSON_NULL, NULL,
 	       "null: the drive does not count"),
 	MEMBER("host", JSON_NUMBER | JSON_NULL, NULL,

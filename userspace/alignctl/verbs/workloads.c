@@ -80,7 +80,7 @@ static const struct table_column workloads_columns[] = {
 	/* null, or an object of the three that follow */
 	[WORKLOADS_CACHE] = { .key = "page_cache",
 		COLUMN_MEMBER(JSON_OBJECT | JSON_NULL,
-			"What the figures are for, as with plan; null if not buffered",
+			"What reaches the device through the page cache; null if not buffered",
 			.rows = page_cache_rows) },
 	[WORKLOADS_CACHE_BLOCK] = { .key = "page_cache.block_bytes",
 		COLUMN_MEMBER(JSON_NUMBER, "Block of the page cache") },
@@ -94,7 +94,7 @@ static const struct table_column workloads_columns[] = {
 		COLUMN_MEMBER(JSON_NUMBER, "Blocks that it writes") },
 	[WORKLOADS_TOUCHES] = { .key = "touches_expected", .heading = "TOUCHES",
 				.flags = TABLE_RIGHT,
-		COLUMN_MEMBER(JSON_NUMBER, "As with replay") },
+		COLUMN_MEMBER(JSON_NUMBER, "As in alignctl-replay(8), JSON OF REPLAY") },
 	[WORKLOADS_RMIN] = { .key = "rmin", .heading = "RMIN",
 			     .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER, AS_ABOVE) },
