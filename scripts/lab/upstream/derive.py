@@ -83,10 +83,10 @@ REWRITES = {
     ),
     "Documentation/target/design.rst": (
         ("Write hints (F_SET_RW_HINT) reach the drive, where the kernel has them (6.9 and\n"
-         "later): a block is written with the hint of its oldest touch that is not\n"
-         "acknowledged, or of the newest that was held. Blocks",
+         "later): a block is written with the hint of its oldest unacknowledged touch, or else of\n"
+         "its newest held touch. Blocks",
          "Write hints (F_SET_RW_HINT) reach the drive: a block is written with the hint of\n"
-         "its oldest touch that is not acknowledged, or of the newest that was held. Blocks"),
+         "its oldest unacknowledged touch, or else of its newest held touch. Blocks"),
         ("limits. Since Linux 6.14 device-mapper passes such writes (RWF_ATOMIC, REQ_ATOMIC)\n"
          "on; the target takes them",
          "limits. device-mapper passes such writes (RWF_ATOMIC, REQ_ATOMIC) on; the target\n"
