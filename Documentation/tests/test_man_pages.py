@@ -49,8 +49,8 @@ def test_each_option_has_one_entry(verb):
 @pytest.fixture
 def table():
     def row(name, **fields):
-        return {"option": name, "argument": None, "help": f"do {name}", "values": [], "excludes": [], "only_with": None,
-                "needs": None, "because": None, **fields}
+        return {"option": name, "argument": None, "kind": "none", "help": f"do {name}", "values": [], "excludes": [],
+                "only_with": None, "needs": None, "because": None, **fields}
     return row
 
 
@@ -64,6 +64,7 @@ def test_both_of_two_options_that_exclude_each_other_say_it(table):
 def test_a_text_by_hand_stands_for_the_line_of_the_help_and_for_the_values_that_it_names(table):
     row = table("by", argument="WHAT", values=["host", "disk"], needs="one", because="which has both")
     plain = made.entry(row, [row], {})
+    assert "\nSome of \\fBhost\\fP and" in made.entry({**row, "kind": "list"}, [row], {})
     assert "\nDo by.\nOne of \\fBhost\\fP and \\fBdisk\\fP.\nNeeds \\fB\\-\\-one\\fP, which has both.\n" in plain
     told = made.entry(row, [row], {("of", "by"): "Rows: host or disk.\n", ("before", "by"): ".SS Rows\n"})
     assert told.startswith('.\\" Text before --by:\n.SS Rows\n.\\" End.\n.TP\n') and "Do by" not in told and "One of" not in told

@@ -64,7 +64,7 @@ def value(row):
     if row["argument"] is None:
         return None, True
     if row["values"]:
-        listed = row["argument"] == "LIST"
+        listed = row["kind"] == "list"
         return (",".join(row["values"][:2]), row["values"][:2]) if listed else (row["values"][-1], row["values"][-1])
     return ARGUMENTS_OF.get(row["option"], ARGUMENTS[row["argument"]])
 

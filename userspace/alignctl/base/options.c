@@ -5,6 +5,9 @@
  */
 #include <ctype.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,26 +58,6 @@ bool parse_position(const char *text, uint64_t *position)
 	return true;
 }
 
-bool parse_bytes(const char *text, uint32_t *bytes)
-{
-	uint64_t number;
-
-	if (!parse_position(text, &number) || number > UINT32_MAX)
-		return false;
-	*bytes = number;
-	return true;
-}
-
-bool parse_switch(const char *text, bool *on)
-{
-	bool is_on = !strcmp(text, "on");
-
-	if (!is_on && strcmp(text, "off"))
-		return false;
-	*on = is_on;
-	return true;
-}
-
 int options_refuse(const char *name, const char *argument, const char *reason)
 {
 	message_error("--%s%s%s: %s", name, argument ? " " : "",
@@ -82,39 +65,125 @@ int options_refuse(const char *name, const char *argument, const char *reason)
 	return -1;
 }
 
-/* Return "a, b or c", for free(). */
-static char *list_of(const char *const *names, size_t nr)
-{
-	char *list = message_format("%s", names[0]), *longer;
-	size_t i;
+const char *const option_kinds[OPTION_NR_KINDS] = {
+	[OPTION_NONE] = "none", [OPTION_TEXT] = "text", [OPTION_PATH] = "path",
+	[OPTION_DEVICE] = "device", [OPTION_LINE] = "line", [OPTION_NAME] = "name",
+	[OPTION_LIST] = "list", [OPTION_NUMBER] = "number", [OPTION_REAL] = "real",
+};
 
-	for (i = 1; i < nr; i++) {
-		longer = message_format("%s%s%s", list,
-					i + 1 < nr ? ", " : " or ", names[i]);
-		free(list);
-		list = longer;
-	}
-	return list;
+const char *const option_switch[2] = { "on", "off" };
+
+uint64_t options_number(const char *argument)
+{
+	uint64_t number = 0;
+
+	parse_position(argument, &number);
+	return number;
 }
 
-int options_choose(const char *name, const char *argument,
-		   const char *const *names, size_t nr, size_t *chosen)
+double options_real(const char *argument)
 {
-	struct nearest nearest = { .word = argument };
-	CLEANUP_FREE char *list = NULL, *hint = NULL;
+	return strtod(argument, NULL);
+}
+
+/* Check for a whole number as a row has it. */
+static bool number_fits(const struct option_row *row, const char *argument)
+{
+	uint64_t n;
+
+	if (row->also && !strcmp(argument, row->also))
+		return true;
+	return parse_position(argument, &n) && n >= row->least &&
+	       n <= row->most && !(row->power && n & (n - 1)) &&
+	       !(row->multiple && n % row->multiple);
+}
+
+static bool real_fits(const struct option_row *row, const char *argument)
+{
+	char *end;
+	double x = strtod(argument, &end);
+
+	return end != argument && !*end && isfinite(x) && x <= row->most &&
+	       (row->above ? x > row->least : x >= row->least);
+}
+
+/* Add to a text of at most @size bytes. */
+static void add(char *text, size_t size, const char *format, ...)
+{
+	size_t length = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + length, size - length, format, arguments);
+	va_end(arguments);
+}
+
+/* Write what a number must be into a text of @size bytes. */
+static void say_number(const struct option_row *row, char *text, size_t size)
+{
+	const bool real = row->kind == OPTION_REAL;
+
+	if (row->least == row->most || row->multiple) {
+		add(text, size, row->multiple ? "a multiple of %" PRIu64 :
+						"%" PRIu64 ", or left out",
+		    row->multiple ?: row->least);
+		return;
+	}
+	add(text, size, "%s", row->power ? "a power of two" :
+			      real ? "a number" : "a whole number");
+	if (row->unit)
+		add(text, size, " of %s", row->unit);
+	if (real && row->above)
+		add(text, size, " above %" PRIu64, row->least);
+	else if (row->most != OPTION_ANY && !real)
+		add(text, size, " from %" PRIu64 " to %" PRIu64, row->least,
+		    row->most);
+	else
+		add(text, size, ", at least %" PRIu64, row->least);
+	if (real && row->most != OPTION_ANY)
+		add(text, size, ", at most %" PRIu64, row->most);
+	if (real || (row->unit && !strcmp(row->unit, "bytes")))
+		add(text, size, ", e.g. %s", real ? "2.5" : "4096 or 4K");
+	if (row->also)
+		add(text, size, ", or %s", row->also);
+}
+
+/* Write the values of a row into a text of @size bytes, as "a, b or c". */
+static void say_values(const struct option_row *row, char *text, size_t size)
+{
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
-		if (!strcmp(argument, names[i])) {
-			*chosen = i;
-			return 0;
-		}
-		nearest_try(&nearest, names[i]);
-	}
-	list = list_of(names, nr);
-	hint = nearest_hint(&nearest, "");
-	message_error("--%s %s: must be %s%s", name, argument, list, hint);
-	return -1;
+	for (i = 0; i < row->nr_values; i++)
+		add(text, size, "%s%s", !i ? "" :
+		    i + 1 < row->nr_values ? ", " : " or ", row->values[i]);
+}
+
+/* Check for one of the row's values. */
+static bool is_value(const struct option_row *row, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < row->nr_values; i++)
+		if (!strcmp(name, row->values[i]))
+			return true;
+	return false;
+}
+
+const char *options_wrong(const struct option_row *row, const char *argument)
+{
+	static char must[512];
+	const bool named = row->values;
+
+	if (named ? is_value(row, argument) :
+	    row->kind == OPTION_NUMBER ? number_fits(row, argument) :
+	    row->kind != OPTION_REAL || real_fits(row, argument))
+		return NULL;
+	strcpy(must, "must be ");
+	if (named)
+		say_values(row, must, sizeof(must));
+	else
+		say_number(row, must, sizeof(must));
+	return must;
 }
 
 size_t options_index(const struct option_row *row, const char *argument)
@@ -126,36 +195,37 @@ size_t options_index(const struct option_row *row, const char *argument)
 	return i;
 }
 
-/* Refuse what is none of the row's values: 0, or -1 after reporting it. */
-static int check_values(const struct option_row *row, const char *argument)
+/* Refuse an argument, or a name of a list: 0, or -1 after reporting it. */
+static int check_one(const struct option_row *row, const char *argument)
+{
+	struct nearest nearest = { .word = argument };
+	const char *wrong = options_wrong(row, argument);
+	CLEANUP_FREE char *hint = NULL;
+	size_t i;
+
+	if (!wrong)
+		return 0;
+	for (i = 0; i < row->nr_values; i++)
+		nearest_try(&nearest, row->values[i]);
+	hint = nearest_hint(&nearest, "");
+	message_error("--%s %s: %s%s", row->name, argument, wrong, hint);
+	return -1;
+}
+
+/* Check an argument by the row: 0, or -1 after reporting it. */
+static int check_argument(const struct option_row *row, const char *argument)
 {
 	CLEANUP_FREE char *copy = NULL;
 	char *rest, *name;
-	size_t chosen;
 
-	if (!row->values)
-		return 0;
-	if (strcmp(row->argument, "LIST"))
-		return options_choose(row->name, argument, row->values,
-				      row->nr_values, &chosen);
+	if (row->kind != OPTION_LIST)
+		return check_one(row, argument);
 	copy = message_format("%s", argument);
 	rest = copy;
 	while ((name = strsep(&rest, ",")))
-		if (options_choose(row->name, name, row->values,
-				   row->nr_values, &chosen))
+		if (check_one(row, name))
 			return -1;
 	return 0;
-}
-
-bool options_take_number(const struct option_row *row)
-{
-	static const char *const names[] = { "N", "N|auto", "KIB", "SECTORS" };
-	size_t i;
-
-	for (i = 0; row->argument && i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcmp(row->argument, names[i]))
-			return true;
-	return false;
 }
 
 /* Refuse a number with an unknown unit: 0, or -1 after reporting it. */
@@ -164,7 +234,7 @@ static int check_unit(const struct option_row *row, const char *argument)
 	unsigned int power;
 	const char *unit;
 
-	if (!options_take_number(row))
+	if (row->kind != OPTION_NUMBER)
 		return 0;
 	unit = argument + strspn(argument, "0123456789");
 	if (unit == argument || !isalpha((unsigned char)*unit) ||
@@ -291,7 +361,7 @@ static void try_help(const struct verb *verb)
 }
 
 const struct option_row options_json_only[] = {
-	OPTION("json", NULL, "print one JSON object"),
+	OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -322,8 +392,8 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	given = memory_or_exit(calloc(rows + 1, sizeof(*given)));
 	for (i = 0; i < rows; i++) {
 		table[i].name = verb->options[i].name;
-		table[i].has_arg = verb->options[i].argument ?
-			required_argument : no_argument;
+		table[i].has_arg = verb->options[i].kind == OPTION_NONE ?
+			no_argument : required_argument;
 	}
 	table[rows] = (struct option) { "help", no_argument, NULL, 'h' };
 	table[rows + 1] = (struct option) { "version", no_argument, NULL, 'V' };
@@ -338,7 +408,7 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 			if (!strcmp(table[row].name, "json-schema"))
 				schema = true;
 			else if (check_unit(&verb->options[row], optarg) ||
-				 check_values(&verb->options[row], optarg) ||
+				 check_argument(&verb->options[row], optarg) ||
 				 take(row, optarg, context))
 				result = ALIGNCTL_USAGE;
 			break;

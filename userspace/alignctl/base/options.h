@@ -12,11 +12,38 @@
 
 #include "base/schema.h"
 
+/* What the argument of an option is. */
+enum option_kind {
+	OPTION_NONE,		/* the option takes none */
+	OPTION_TEXT,		/* whatever the verb reads in it */
+	OPTION_PATH,		/* a file */
+	OPTION_DEVICE,		/* a block device, or a file */
+	OPTION_LINE,		/* the name of a line of aligntab */
+	OPTION_NAME,		/* one of the row's values */
+	OPTION_LIST,		/* several, separated by commas; of its values if it has some */
+	OPTION_NUMBER,		/* a whole number, as parse_position() reads it */
+	OPTION_REAL,		/* a number that may have a point */
+	OPTION_NR_KINDS
+};
+
+/* Their names in documents. */
+extern const char *const option_kinds[OPTION_NR_KINDS];
+
+/* The values of ARG_SWITCH. */
+extern const char *const option_switch[2];
+
 /**
  * struct option_row - one long option of a verb
  * @name: the option's name without the dashes; NULL ends the table
- * @argument: name of the option's argument, or NULL if it takes none; "LIST":
- *	several of @values, separated by commas
+ * @kind: what its argument is; the macros ARG_... set it with what belongs to it
+ * @argument: word for the argument in --help and in the manual; NULL: there is none
+ * @least: least number
+ * @most: largest number
+ * @above: of a number with a point, @least itself is too small
+ * @power: the number is a power of two
+ * @multiple: the number is a multiple of this; 0: of no other
+ * @unit: noun of the number, as in "bytes"; NULL: it has none
+ * @also: word that may stand for the number; NULL: none
  * @help: one line for --help; NULL: hidden, the verb refuses the option and
  *	names its replacement
  * @values: the names that its argument may be; NULL: it is no name
@@ -32,7 +59,15 @@
  */
 struct option_row {
 	const char *name;
+	enum option_kind kind;
 	const char *argument;
+	uint64_t least;
+	uint64_t most;
+	bool above;
+	bool power;
+	uint32_t multiple;
+	const char *unit;
+	const char *also;
 	const char *help;
 	const char *const *values;
 	size_t nr_values;
@@ -43,16 +78,47 @@ struct option_row {
 	const char *because;
 };
 
-/* A row: name, argument and help, and as designators what else it has. */
-#define OPTION(name_, argument_, help_, ...) \
-	{ .name = (name_), .argument = (argument_), .help = (help_), ##__VA_ARGS__ }
+/* A row: name, one of the macros below and help, and as designators what else it has. */
+#define OPTION(name_, arg, help_, ...)					\
+	{ .name = (name_), arg, .help = (help_), ##__VA_ARGS__ }
+
+#define ARG_NONE		.kind = OPTION_NONE
+#define ARG_TEXT(word)		.kind = OPTION_TEXT, .argument = (word)
+#define ARG_PATH(word)		.kind = OPTION_PATH, .argument = (word)
+#define ARG_FILE		ARG_PATH("FILE")
+#define ARG_DEVICE		.kind = OPTION_DEVICE, .argument = "DEV"
+#define ARG_LINE		.kind = OPTION_LINE, .argument = "LINE"
+#define ARG_NAME_OF(word, names, nr)					\
+	.kind = OPTION_NAME, .argument = (word), .values = (names),	\
+	.nr_values = (nr)
+#define ARG_NAME(word, names) \
+	ARG_NAME_OF(word, names, sizeof(names) / sizeof((names)[0]))
+#define ARG_SWITCH		ARG_NAME("on|off", option_switch)
+#define ARG_LIST		.kind = OPTION_LIST, .argument = "LIST"
+#define ARG_LIST_OF(names)	ARG_LIST, OPTION_VALUES(names)
+#define ARG_NUMBER_AS(word, least_, most_, ...)				\
+	.kind = OPTION_NUMBER, .argument = (word), .least = (least_),	\
+	.most = (most_), ##__VA_ARGS__
+#define ARG_NUMBER(least, most, ...) \
+	ARG_NUMBER_AS("N", least, most, ##__VA_ARGS__)
+#define ARG_BYTES(least, most, ...) \
+	ARG_NUMBER(least, most, .unit = "bytes", ##__VA_ARGS__)
+#define ARG_POWER(least, most)	ARG_NUMBER(least, most, .power = true)
+#define ARG_REAL(word, most_, ...) \
+	.kind = OPTION_REAL, .argument = (word), .most = (most_), ##__VA_ARGS__
+#define ARG_SECONDS(...) \
+	ARG_REAL("SECONDS", OPTION_DAY_S, .unit = "seconds", ##__VA_ARGS__)
+
+/* The longest time of ARG_SECONDS, and no limit for a whole number. */
+#define OPTION_DAY_S		86400
+#define OPTION_ANY		UINT64_MAX
 
 /* The row of each verb that prints documents, the last one; it is taken here. */
-#define OPTION_JSON_SCHEMA \
-	OPTION("json-schema", NULL, "print the JSON Schema of what --json prints")
+#define OPTION_JSON_SCHEMA						\
+	OPTION("json-schema", ARG_NONE, "print the JSON Schema of what --json prints")
 
 /* The values of an option, as the array of their names. */
-#define OPTION_VALUES(names) \
+#define OPTION_VALUES(names)						\
 	.values = (names), .nr_values = sizeof(names) / sizeof((names)[0])
 
 /**
@@ -97,9 +163,8 @@ int options_take_json(size_t row, const char *argument, void *context);
  * @argc: number of arguments in @argv
  * @argv: the verb's word and its arguments; operands are moved to the end, to
  *	argv + *first_operand
- * @take: take one option, given the index of its row, whose argument is one of
- *	the row's values if it has some; Return: 0, or -1 after reporting a bad
- *	argument
+ * @take: take one option, given the index of its row, whose argument is as its
+ *	kind says; Return: 0, or -1 after reporting a bad argument
  * @context: passed to @take
  * @first_operand: set to the index of the first operand
  *
@@ -116,14 +181,16 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 int options_refuse(const char *name, const char *argument, const char *reason);
 
 /*
- * Find @argument in a table of names and set @chosen to its index. Return: 0,
- * or -1 after an error that lists the names.
+ * Check an argument by its row. Return: NULL, or what it must be, until the next
+ * call.
  */
-int options_choose(const char *name, const char *argument,
-		   const char *const *names, size_t nr, size_t *chosen);
+const char *options_wrong(const struct option_row *row, const char *argument);
 
-/* Check by its row whether an option takes what parse_position() reads. */
-bool options_take_number(const struct option_row *row);
+/* Return the number in an argument of a row of OPTION_NUMBER that has been checked. */
+uint64_t options_number(const char *argument);
+
+/* Likewise of OPTION_REAL. */
+double options_real(const char *argument);
 
 /* Return the index of an argument among the values of its row, where it is. */
 size_t options_index(const struct option_row *row, const char *argument);
@@ -136,11 +203,5 @@ bool parse_number(const char *text, uint64_t *number);
 
 /* Parse as parse_number(), or 0: for positions on a device. */
 bool parse_position(const char *text, uint64_t *position);
-
-/* Parse as parse_position(), at most 32 bits: for sizes and offsets. */
-bool parse_bytes(const char *text, uint32_t *bytes);
-
-/* Parse "on" or "off"; false for any other word. */
-bool parse_switch(const char *text, bool *on);
 
 #endif

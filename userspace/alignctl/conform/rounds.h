@@ -145,7 +145,7 @@ struct rounds_result {
 
 extern const char *const fault_names[FAULT_NR];
 
-/* Names of the methods, for options_choose(). */
+/* Names of the methods, for a row of options. */
 extern const char *const round_methods[METHOD_NR];
 
 /* Return the rounds of all kinds together. */

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Arguments of options: numbers with and without a unit, switches, times. */
+/* Arguments of options: numbers with and without a unit, and their range. */
 #include "base/options.h"
-#include "ledger/mode.h"
 #include "fuzz.h"
 
 #include <strings.h>
 
 #define MARK	0x5a5a5a5a5a5a5a5aULL
+#define MOST	600000U
+
+static const struct option_row row = OPTION("n", ARG_NUMBER(1, MOST), "");
 
 /* Parse by the same rules, in arithmetic that cannot wrap; false: refused. */
 static bool expected(const char *text, uint64_t *number)
@@ -47,8 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size), printed[24];
 	uint64_t want = 0, number = MARK, again;
-	uint32_t bytes = (uint32_t)MARK;
-	bool lawful = expected(text, &want), zero = !strcmp(text, "0"), on;
+	bool lawful = expected(text, &want), zero = !strcmp(text, "0");
 
 	FUZZ_CHECK(parse_number(text, &number) == lawful);
 	FUZZ_CHECK(number == (lawful ? want : MARK));
@@ -61,24 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_CHECK(parse_position(text, &number) == (lawful || zero));
 	FUZZ_CHECK(number == (lawful ? want : zero ? 0 : MARK));
 
-	if (parse_bytes(text, &bytes))
-		FUZZ_CHECK(bytes == (zero ? 0 : want) && (lawful || zero));
-	else
-		FUZZ_CHECK(bytes == (uint32_t)MARK &&
-			   (!(lawful || zero) || want > UINT32_MAX));
-
-	number = MARK;
-	if (mode_hold_ms(text, &number))
-		FUZZ_CHECK(number == MARK &&
-			   (!lawful || want > MODE_MAX_HOLD_MS));
-	else
-		FUZZ_CHECK(number == want && want && want <= MODE_MAX_HOLD_MS);
-
-	on = size & 1;
-	if (parse_switch(text, &on))
-		FUZZ_CHECK(!strcmp(text, on ? "on" : "off"));
-	else
-		FUZZ_CHECK(on == (size & 1));
+	FUZZ_CHECK(!options_wrong(&row, text) ==
+		   (lawful && want <= MOST));
+	FUZZ_CHECK(options_number(text) == (lawful ? want : 0));
 	free(text);
 	return 0;
 }

@@ -27,30 +27,6 @@ const char *mode_find(const char *name)
 	return NULL;
 }
 
-const char *mode_hold_ms(const char *text, uint64_t *ms)
-{
-	uint64_t number;
-
-	if (!parse_number(text, &number) || number > MODE_MAX_HOLD_MS)
-		return "must be a number of milliseconds from 1 to 600000";
-	*ms = number;
-	return NULL;
-}
-
-const char *mode_max_blocks(const char *text, uint64_t *blocks)
-{
-	if (parse_number(text, blocks))
-		return NULL;
-	return "must be a number of blocks, at least 1";
-}
-
-const char *mode_write_cache_refusal(const char *text)
-{
-	bool on;
-
-	return parse_switch(text, &on) ? NULL : "must be on or off";
-}
-
 bool mode_rewrites(const char *mode)
 {
 	return strcmp(mode, "report");

@@ -12,11 +12,14 @@
 
 /* Rows of options.h, for the verbs that make or change a target. */
 #define MODE_ROW_HOLD_MS \
-	OPTION("hold-ms", "N", "coalesce: hold a block for at most N ms")
+	OPTION("hold-ms",						\
+	       ARG_NUMBER(1, MODE_MAX_HOLD_MS, .unit = "milliseconds"),	\
+	       "coalesce: hold a block for at most N ms")
 #define MODE_ROW_MAX_BLOCKS \
-	OPTION("max-blocks", "N", "keep at most N physical blocks in memory")
+	OPTION("max-blocks", ARG_NUMBER(1, OPTION_ANY, .unit = "blocks"), \
+	       "keep at most N physical blocks in memory")
 #define MODE_ROW_WRITE_CACHE \
-	OPTION("write-cache", "on|off", "advertise a volatile write cache")
+	OPTION("write-cache", ARG_SWITCH, "advertise a volatile write cache")
 
 /* The modes that --mode takes, with @between() between each two. */
 #define MODE_NR		3
@@ -28,15 +31,6 @@ extern const char *const mode_names[MODE_NR];
 
 /* Return the name of a mode for good; NULL: it is none. */
 const char *mode_find(const char *name);
-
-/* Parse a time to hold blocks into @ms. Return: NULL, or what it must be. */
-const char *mode_hold_ms(const char *text, uint64_t *ms);
-
-/* Parse a limit of memory into @blocks. Return: NULL, or what it must be. */
-const char *mode_max_blocks(const char *text, uint64_t *blocks);
-
-/* Check that @text is on or off. Return: NULL, or what it must be. */
-const char *mode_write_cache_refusal(const char *text);
 
 /* Check whether a mode writes whole blocks, neighbouring data included. */
 bool mode_rewrites(const char *mode);

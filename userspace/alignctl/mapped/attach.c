@@ -44,46 +44,40 @@ const char *const attach_arguments[ATTACH_NR_SETTINGS] = {
 const char *attach_setting(enum attach_setting setting, const char *argument,
 			   struct attach_options *options)
 {
-	const char *refusal = NULL;
+	const char *refusal = options_wrong(&attach_settings[setting], argument);
 
+	if (refusal)
+		return refusal;
 	switch (setting) {
 	case ATTACH_MODE:
 		options->mode = mode_find(argument);
-		if (!options->mode)
-			refusal = "must be a mode, see alignctl-attach(8)";
 		break;
 	case ATTACH_PHYSICAL:
 		options->physical_auto = !strcmp(argument, "auto");
-		if (!options->physical_auto &&
-		    (!parse_bytes(argument, &options->physical) ||
-		     !options->physical))
-			refusal = "must be bytes, e.g. 4096 or 4K, or auto";
+		if (!options->physical_auto)
+			options->physical = options_number(argument);
 		break;
 	case ATTACH_OFFSET:
 		options->offset_given = true;
-		if (!parse_bytes(argument, &options->offset))
-			refusal = "must be bytes";
+		options->offset = options_number(argument);
 		break;
 	case ATTACH_LOGICAL:
-		if (!parse_bytes(argument, &options->logical) ||
-		    options->logical != ALIGN_SECTOR_SIZE)
-			refusal = "must be 512; leave it out for the logical block of the device";
+		options->logical = options_number(argument);
 		break;
 	case ATTACH_HOLD_MS:
-		refusal = mode_hold_ms(argument, &options->hold_ms);
+		options->hold_ms = options_number(argument);
 		break;
 	case ATTACH_MAX_BLOCKS:
-		refusal = mode_max_blocks(argument, &options->max_blocks);
+		options->max_blocks = options_number(argument);
 		break;
 	case ATTACH_WRITE_CACHE:
 		options->write_cache = argument;
-		refusal = mode_write_cache_refusal(argument);
 		break;
 	case ATTACH_NR_SETTINGS:
 		break;
 	}
 	options->given[setting] = argument;
-	return refusal;
+	return NULL;
 }
 
 bool attach_complete(struct attach_options *options)

@@ -9,6 +9,7 @@
 #include "base/options.h"
 #include "ledger/mode.h"
 #include "sysfs/device.h"
+#include "geometry.h"
 
 /* What can be set when a device is created. */
 enum attach_setting {
@@ -19,13 +20,16 @@ enum attach_setting {
 
 /* The rows of the settings, for a table of options. */
 #define ATTACH_SETTING_ROWS						\
-	[ATTACH_MODE] = OPTION("mode", "MODE",				\
-			       "report (default), pad or coalesce",	\
-			       OPTION_VALUES(mode_names)),		\
-	[ATTACH_PHYSICAL] = OPTION("physical", "N|auto",		\
+	[ATTACH_MODE] = OPTION("mode", ARG_NAME("MODE", mode_names),	\
+			       "report (default), pad or coalesce"),	\
+	[ATTACH_PHYSICAL] = OPTION("physical",				\
+				   ARG_NUMBER_AS("N|auto", 1, UINT32_MAX, \
+						 .unit = "bytes", .also = "auto"), \
 				   "physical block size, bytes; auto: io_min of an SSD"), \
-	[ATTACH_OFFSET] = OPTION("offset", "N", "alignment offset, bytes"), \
-	[ATTACH_LOGICAL] = OPTION("logical", "512",			\
+	[ATTACH_OFFSET] = OPTION("offset", ARG_BYTES(0, UINT32_MAX), "alignment offset, bytes"), \
+	[ATTACH_LOGICAL] = OPTION("logical",				\
+				  ARG_NUMBER_AS("512", ALIGN_SECTOR_SIZE, \
+						ALIGN_SECTOR_SIZE),	\
 				  "offer logical blocks of 512 bytes (mode: pad)"), \
 	[ATTACH_HOLD_MS] = MODE_ROW_HOLD_MS,				\
 	[ATTACH_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,			\

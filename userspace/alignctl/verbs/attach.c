@@ -21,23 +21,25 @@ enum row { ROW_NAME = ATTACH_NR_SETTINGS, ROW_PERSIST, ROW_ALL, ROW_TAB,
 
 static const struct option_row rows[] = {
 	ATTACH_SETTING_ROWS,
-	[ROW_NAME] = OPTION("name", "NAME",
+	[ROW_NAME] = OPTION("name", ARG_TEXT("NAME"),
 			    "name below /dev/mapper (default: align-DEV)"),
-	[ROW_PERSIST] = OPTION("persist", NULL,
+	[ROW_PERSIST] = OPTION("persist", ARG_NONE,
 			       "attach at each boot, too: add a line to " ALIGNTAB_FILE,
 			       .excludes = "online",
 			       .because = "as DEV becomes linear with its next table"),
-	[ROW_ALL] = OPTION("all", NULL, "attach the lines of " ALIGNTAB_FILE,
+	[ROW_ALL] = OPTION("all", ARG_NONE, "attach the lines of " ALIGNTAB_FILE,
 			   .only_with = "",
 			   .because = "whose settings are those of " ALIGNTAB_FILE),
-	[ROW_TAB] = OPTION("tab", "LINE", "attach one line, by its name",
+	[ROW_TAB] = OPTION("tab", ARG_LINE, "attach one line, by its name",
 			   .only_with = "timeout",
 			   .because = "whose settings are those of " ALIGNTAB_FILE),
-	[ROW_TIMEOUT] = OPTION("timeout", "SECONDS",
+	[ROW_TIMEOUT] = OPTION("timeout",
+			       ARG_NUMBER_AS("SECONDS", 0, ALIGNTAB_TIMEOUT_MAX,
+					     .unit = "seconds"),
 			       "--tab: longest wait (default: as the line says)",
 			       .needs = "tab",
 			       .because = "as only --tab waits for a device"),
-	[ROW_ONLINE] = OPTION("online", NULL,
+	[ROW_ONLINE] = OPTION("online", ARG_NONE,
 			      "turn a device-mapper device in use into an align device"),
 	{ 0 },
 };
@@ -86,9 +88,7 @@ static const char *take_other(enum row row, const char *argument,
 		break;
 	case ROW_TIMEOUT:
 		arguments->timeout_given = true;
-		if (!decimal_read(&argument, ALIGNTAB_TIMEOUT_MAX,
-				  &arguments->timeout) || *argument)
-			return "must be seconds, at most 86400";
+		arguments->timeout = options_number(argument);
 		break;
 	}
 	return NULL;

@@ -54,50 +54,39 @@ static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS_OF(.needs = "recording"),
-	[ROW_PHYSICAL] = OPTION("physical", "N",
+	[ROW_PHYSICAL] = OPTION("physical", ARG_POWER(ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX),
 				"assume physical blocks of N bytes"),
-	[ROW_OFFSET] = OPTION("offset", "N",
+	[ROW_OFFSET] = OPTION("offset", ARG_BYTES(0, UINT32_MAX, .multiple = ALIGN_SECTOR_SIZE),
 			      "assume that the first physical block is at byte N"),
-	[ROW_LOGICAL] = OPTION("logical", "N",
+	[ROW_LOGICAL] = OPTION("logical", ARG_POWER(ALIGN_SECTOR_SIZE, ALIGN_MAX_LOGICAL),
 			       "logical block of images (default: 512)"),
-	[ROW_RECORDING] = OPTION("recording", "FILE",
+	[ROW_RECORDING] = OPTION("recording", ARG_FILE,
 				 "find the cause of touches in a trace of DEV"),
-	[ROW_REMEDIES] = OPTION("remedies", NULL,
+	[ROW_REMEDIES] = OPTION("remedies", ARG_NONE,
 				"list the remedies, and what each destroys",
 				.excludes = "recording"),
-	[ROW_LAYOUT] = OPTION("layout", NULL,
+	[ROW_LAYOUT] = OPTION("layout", ARG_NONE,
 			      "print commands for new layouts, by the drive's unit",
 			      .excludes = "format remedies recording",
 			      .because = "as --layout makes no audit"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
-	[ROW_FORMAT] = OPTION("format", "FORMAT",
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
 			      "print metrics in the format of prometheus",
-			      OPTION_VALUES(formats), .excludes = "json remedies"),
-	[ROW_OUTPUT] = OPTION("output", "FILE",
+			      .excludes = "json remedies"),
+	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
 			      "write the metrics to FILE, for node_exporter",
 			      .needs = "format"),
-	[ROW_SERIAL] = OPTION("serial", NULL,
+	[ROW_SERIAL] = OPTION("serial", ARG_NONE,
 			      "add serial numbers of disks to the metrics",
 			      .needs = "format"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
 
-/* Take a block of at most @most bytes; @range says so. */
-static int take_block(const char *name, const char *argument, uint32_t most,
-		      const char *range, uint32_t *block)
-{
-	if (!parse_bytes(argument, block) || *block < ALIGN_SECTOR_SIZE ||
-	    *block > most || !align_is_power_of_2(*block))
-		return options_refuse(name, argument, range);
-	return 0;
-}
-
 static int take_option(size_t row, const char *argument, void *context)
 {
 	struct check_options *options = context;
 	struct collect_options *collect = &options->collect;
-	uint32_t offset;
 
 	if (row < CHOICE_NR_ROWS) {
 		choice_options_take(&options->choice, row, argument);
@@ -105,20 +94,14 @@ static int take_option(size_t row, const char *argument, void *context)
 	}
 	switch ((enum row)row) {
 	case ROW_PHYSICAL:
-		return take_block("physical", argument, AUDIT_BLOCK_MAX,
-				  "must be a power of two from 512 to 1048576",
-				  &collect->physical);
+		collect->physical = options_number(argument);
+		return 0;
 	case ROW_OFFSET:
-		if (!parse_bytes(argument, &offset) ||
-		    offset % ALIGN_SECTOR_SIZE)
-			return options_refuse("offset", argument,
-					      "must be a multiple of 512");
-		collect->offset = maybe_of(offset);
+		collect->offset = maybe_of((int64_t)options_number(argument));
 		return 0;
 	case ROW_LOGICAL:
-		return take_block("logical", argument, ALIGN_MAX_LOGICAL,
-				  "must be a power of two from 512 to 65536",
-				  &collect->logical);
+		collect->logical = options_number(argument);
+		return 0;
 	case ROW_RECORDING:
 		options->recording = argument;
 		return 0;

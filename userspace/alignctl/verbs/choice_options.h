@@ -14,14 +14,13 @@ enum choice_row { CHOICE_ROW_FROM, CHOICE_ROW_DISK, CHOICE_ROW_COLUMNS,
 
 /* The same, of which each has these designators, too. */
 #define CHOICE_OPTION_ROWS_OF(...)					\
-	[CHOICE_ROW_FROM] = OPTION("from", "FORMAT",			\
-				   "trace: its format (default: detected)",	\
-				   OPTION_VALUES(trace_readable_names),	\
+	[CHOICE_ROW_FROM] = OPTION("from", ARG_NAME("FORMAT", trace_readable_names), \
+				   "trace: its format (default: detected)", \
 				   ##__VA_ARGS__),			\
-	[CHOICE_ROW_DISK] = OPTION("disk", "DISK",			\
+	[CHOICE_ROW_DISK] = OPTION("disk", ARG_TEXT("DISK"),		\
 				   "trace: read only the requests to this disk", \
 				   ##__VA_ARGS__),			\
-	[CHOICE_ROW_COLUMNS] = OPTION("columns", "LIST",		\
+	[CHOICE_ROW_COLUMNS] = OPTION("columns", ARG_LIST,		\
 				      "trace: a table with these columns, e.g. time_s,-,op", \
 				      .excludes = "from", ##__VA_ARGS__)
 

@@ -144,7 +144,7 @@ static void offer_sources(struct asker *asker)
 }
 
 /**
- * struct kind - a kind of argument, named in --help
+ * struct kind - a kind of operand, named in --help
  * @name: the word in --help
  * @offer: offer all words of this kind
  */
@@ -164,14 +164,10 @@ static const struct kind operand_kinds[] = {
 	{ NULL, NULL },
 };
 
-/* Arguments in neither this table nor one of names are numbers or new names. */
-static const struct kind argument_kinds[] = {
-	{ "DEV", offer_devices_and_files },
-	{ "FILE", offer_files },
-	{ "LINE", offer_lines },
-	{ "SOCKET", offer_files },
-	{ "STATE", offer_files },
-	{ NULL, NULL },
+/* Arguments of other kinds are one of the row's values, numbers or new names. */
+static void (*const offer_kinds[OPTION_NR_KINDS])(struct asker *asker) = {
+	[OPTION_PATH] = offer_files, [OPTION_DEVICE] = offer_devices_and_files,
+	[OPTION_LINE] = offer_lines,
 };
 
 /* Options with which the operands of a verb are of another kind. */
@@ -193,12 +189,10 @@ static const char *operands_behind(const char *word, const char *operands)
 	return operands;
 }
 
-/*
- * Offer the kind that --help's words, as "WORKLOAD...", name; false: unknown.
- */
-static bool offer_kind(struct asker *asker, const struct kind *kinds,
-		       const char *words)
+/* Offer the kind of operand that --help's words, as "WORKLOAD...", name. */
+static void offer_operand(struct asker *asker, const char *words)
 {
+	const struct kind *kinds = operand_kinds;
 	/* "DEV [-- COMMAND...]", "[NAME...]" */
 	const char *begin = words + strspn(words, "[");
 	size_t length = strcspn(begin, " .]");
@@ -208,20 +202,8 @@ static bool offer_kind(struct asker *asker, const struct kind *kinds,
 		    strncmp(kinds->name, begin, length))
 			continue;
 		kinds->offer(asker);
-		return true;
+		return;
 	}
-	return false;
-}
-
-/* Offer the literal words of "on|off" or "N|auto". */
-static void offer_alternatives(struct asker *asker, const char *words)
-{
-	CLEANUP_FREE char *copy = message_format("%s", words);
-	char *rest = copy, *word;
-
-	while (strchr(words, '|') && (word = strsep(&rest, "|")))
-		if (islower((unsigned char)*word))
-			offer_word(word, asker);
 }
 
 static void offer_argument(struct asker *asker, const struct option_row *row)
@@ -229,11 +211,12 @@ static void offer_argument(struct asker *asker, const struct option_row *row)
 	const char *comma = strrchr(asker->word, ',');
 	size_t i;
 
-	if (offer_kind(asker, argument_kinds, row->argument))
-		return;
-	if (!strcmp(row->argument, "LIST") && comma)
+	if (offer_kinds[row->kind])
+		offer_kinds[row->kind](asker);
+	if (row->kind == OPTION_LIST && comma)
 		asker->list = (size_t)(comma + 1 - asker->word);
-	offer_alternatives(asker, row->argument);
+	if (row->also)
+		offer_word(row->also, asker);
 	for (i = 0; i < row->nr_values; i++)
 		offer_word(row->values[i], asker);
 }
@@ -261,7 +244,7 @@ static const struct option_row *find_option(const struct verb *verb,
 	if (strncmp(word, "--", 2))
 		return NULL;
 	for (row = verb->options; row->name; row++)
-		if (row->argument && !strcmp(row->name, word + 2))
+		if (row->kind != OPTION_NONE && !strcmp(row->name, word + 2))
 			return row;
 	return NULL;
 }
@@ -307,8 +290,7 @@ static void offer_behind(struct asker *asker, int nr, char **words)
 	}
 	offer_options(asker);
 	if (operands < asker->verb->max_operands && *asker->word != '-')
-		offer_kind(asker, operand_kinds,
-			   operand_words(kinds, operands));
+		offer_operand(asker, operand_words(kinds, operands));
 }
 
 int complete(const struct verb *const *verbs, size_t nr, int argc, char **argv)

@@ -79,48 +79,43 @@ enum row { ROW_WRITE, ROW_SAVE, ROW_FORCE, ROW_BLOCK, ROW_TIME, ROW_ROUNDS,
 	   ROW_AFTER, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_WRITE] = OPTION("write", "START+LENGTH",
+	[ROW_WRITE] = OPTION("write", ARG_TEXT("START+LENGTH"),
 			     "write in this area only (default: DEV)"),
-	[ROW_SAVE] = OPTION("save", "FILE",
+	[ROW_SAVE] = OPTION("save", ARG_FILE,
 			    "save the area there, and restore it at the end"),
-	[ROW_FORCE] = OPTION("force", "DEV",
+	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data"),
-	[ROW_BLOCK] = OPTION("block", "N",
+	[ROW_BLOCK] = OPTION("block", ARG_POWER(2 * ALIGN_SECTOR_SIZE, BLOCK_MOST),
 			     "physical block, bytes (default: that of DEV)"),
-	[ROW_TIME] = OPTION("time", "SECONDS", "seconds to test (default: 60)"),
-	[ROW_ROUNDS] = OPTION("rounds", "N", "rounds to test (default: no limit)"),
-	[ROW_DEPTH] = OPTION("depth", "N",
+	[ROW_TIME] = OPTION("time",
+			    ARG_NUMBER_AS("SECONDS", 1, UINT32_MAX, .unit = "seconds"),
+			    "seconds to test (default: 60)"),
+	[ROW_ROUNDS] = OPTION("rounds", ARG_NUMBER(1, OPTION_ANY),
+			      "rounds to test (default: no limit)"),
+	[ROW_DEPTH] = OPTION("depth", ARG_NUMBER(1, ROUNDS_MAX_CELLS),
 			     "places tested at a time (default: 8)"),
-	[ROW_KIND] = OPTION("kind", "KIND",
+	[ROW_KIND] = OPTION("kind", ARG_TEXT("KIND"),
 			    "only these requests, as sub-block+read/in-block"),
-	[ROW_METHOD] = OPTION("method", "METHOD",
-			      "io_uring or sync, by threads (default: both in turn)",
-			      OPTION_VALUES(round_methods)),
-	[ROW_SEED] = OPTION("seed", "N", "N selects all choices (default: 1)"),
-	[ROW_PREPARE] = OPTION("prepare", "STATE",
+	[ROW_METHOD] = OPTION("method", ARG_NAME("METHOD", round_methods),
+			      "io_uring or sync, by threads (default: both in turn)"),
+	[ROW_SEED] = OPTION("seed", ARG_NUMBER(0, OPTION_ANY),
+			    "N selects all choices (default: 1)"),
+	[ROW_PREPARE] = OPTION("prepare", ARG_PATH("STATE"),
 			       "write until the power is cut, and log that in STATE",
 			       .excludes = "kind method",
 			       .because = "as --prepare sends all kinds of requests by io_uring"),
-	[ROW_AFTER] = OPTION("after", "STATE",
+	[ROW_AFTER] = OPTION("after", ARG_PATH("STATE"),
 			     "judge what the power cut left, by that file",
 			     .only_with = "save force json",
 			     .because = "as STATE has the rest"),
-	[ROW_HTML] = OPTION("html", "FILE",
+	[ROW_HTML] = OPTION("html", ARG_FILE,
 			    "write the report as a page with pictures, too",
 			    .excludes = "prepare",
 			    .because = "as the page shows rounds"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
-
-static int take_number(const char *name, const char *argument, uint64_t most,
-		       const char *range, uint64_t *number)
-{
-	if (parse_number(argument, number) && *number <= most)
-		return 0;
-	return options_refuse(name, argument, range);
-}
 
 static int take_option(size_t row, const char *argument, void *context)
 {
@@ -137,25 +132,17 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->force = argument;
 		return 0;
 	case ROW_BLOCK:
-		if (parse_bytes(argument, &options->block) &&
-		    options->block >= 2 * ALIGN_SECTOR_SIZE &&
-		    options->block <= BLOCK_MOST &&
-		    align_is_power_of_2(options->block))
-			return 0;
-		return options_refuse("block", argument,
-				      "must be a power of two from 1024 to 1M");
+		options->block = options_number(argument);
+		return 0;
 	case ROW_TIME:
-		return take_number("time", argument, UINT32_MAX,
-				   "must be a number of seconds, at least 1",
-				   &options->seconds);
+		options->seconds = options_number(argument);
+		return 0;
 	case ROW_ROUNDS:
-		return take_number("rounds", argument, UINT64_MAX,
-				   "must be a number, at least 1",
-				   &options->rounds);
+		options->rounds = options_number(argument);
+		return 0;
 	case ROW_DEPTH:
-		return take_number("depth", argument, ROUNDS_MAX_CELLS,
-				   "must be a number from 1 to 64",
-				   &options->depth);
+		options->depth = options_number(argument);
+		return 0;
 	case ROW_KIND:
 		if (kind_find(argument, &options->kind))
 			return 0;
@@ -166,10 +153,8 @@ static int take_option(size_t row, const char *argument, void *context)
 		return 0;
 	case ROW_SEED:
 		options->seeded = true;
-		if (parse_position(argument, &options->seed))
-			return 0;
-		return options_refuse("seed", argument,
-				      "must be a whole number");
+		options->seed = options_number(argument);
+		return 0;
 	case ROW_PREPARE:
 		options->prepare = argument;
 		return 0;

@@ -25,12 +25,11 @@ enum row { ROW_OUTPUT = CHOICE_NR_ROWS, ROW_TO, ROW_JSON };
 
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS,
-	[ROW_OUTPUT] = OPTION("output", "FILE",
+	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
 			      "the trace to create; with --to parquet a folder"),
-	[ROW_TO] = OPTION("to", "FORMAT",
-			  "recording (default), fio (iolog 3), csv or parquet",
-			  OPTION_VALUES(trace_written_names)),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_TO] = OPTION("to", ARG_NAME("FORMAT", trace_written_names),
+			  "recording (default), fio (iolog 3), csv or parquet"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

@@ -25,9 +25,9 @@
 enum row { ROW_FORCE, ROW_PERSIST, ROW_NR };
 
 static const struct option_row rows[] = {
-	[ROW_FORCE] = OPTION("force", NULL,
+	[ROW_FORCE] = OPTION("force", ARG_NONE,
 			     "detach even if acknowledged writes are lost"),
-	[ROW_PERSIST] = OPTION("persist", NULL,
+	[ROW_PERSIST] = OPTION("persist", ARG_NONE,
 			       "for good: remove the line of " ALIGNTAB_FILE),
 	{ 0 },
 };

@@ -25,13 +25,12 @@ enum row { ROW_HOST, ROW_BY, ROW_HTML, ROW_JSON };
 static const char *const views[] = { "host", "device", "model", "finding" };
 
 static const struct option_row rows[] = {
-	[ROW_HOST] = OPTION("host", "NAME", "only this host, by its devices"),
-	[ROW_BY] = OPTION("by", "WHAT",
-			  "rows: " BY " (default), device, model or finding",
-			  OPTION_VALUES(views), .excludes = "json",
+	[ROW_HOST] = OPTION("host", ARG_TEXT("NAME"), "only this host, by its devices"),
+	[ROW_BY] = OPTION("by", ARG_NAME("WHAT", views),
+			  "rows: " BY " (default), device, model or finding", .excludes = "json",
 			  .because = "as JSON has all rows"),
-	[ROW_HTML] = OPTION("html", "FILE", "write the list as a page, too"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_HTML] = OPTION("html", ARG_FILE, "write the list as a page, too"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

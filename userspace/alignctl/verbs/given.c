@@ -7,17 +7,6 @@
 #include "base/message.h"
 #include "verbs/given.h"
 
-/* Check whether a row's argument is a number that may have a point. */
-static bool takes_real(const struct option_row *row)
-{
-	return !strcmp(row->argument, "SECONDS") || !strcmp(row->argument, "X");
-}
-
-static bool takes_list(const struct option_row *row)
-{
-	return row->values && !strcmp(row->argument, "LIST");
-}
-
 /* Return an argument byte for byte: a path need not be UTF-8. */
 static struct json_object *text_of(const char *argument)
 {
@@ -35,22 +24,23 @@ static struct json_object *list_of(const char *argument)
 	return list;
 }
 
-/* Return the value of a checked argument; NULL: the option takes none. */
+/* Return the value of a checked argument. */
 static struct json_object *value_of(const struct option_row *row,
 				    const char *argument)
 {
-	uint64_t number;
-
-	if (!argument)
+	switch (row->kind) {
+	case OPTION_NONE:
 		return json_from_bool(true);
-	if (takes_list(row))
-		return list_of(argument);
-	if (takes_real(row))
-		return memory_or_exit(json_object_new_double(strtod(argument,
-								    NULL)));
-	if (options_take_number(row) && parse_position(argument, &number))
-		return json_from_number(number);
-	return text_of(argument);
+	case OPTION_LIST:
+		/* columns of a table are read by alignctl itself */
+		return row->values ? list_of(argument) : text_of(argument);
+	case OPTION_NUMBER:
+		return json_from_number(options_number(argument));
+	case OPTION_REAL:
+		return memory_or_exit(json_object_new_double(options_real(argument)));
+	default:
+		return text_of(argument);
+	}
 }
 
 static void keep(struct given *given, size_t row, const char *argument)
@@ -117,7 +107,7 @@ void given_pass_on(struct given *given, size_t nr_rows)
 					       &value))
 			continue;
 		json_append(words, text_of(word));
-		if (row->argument)
+		if (row->kind != OPTION_NONE)
 			json_append(words,
 				    text_of(json_object_get_string(value)));
 		json_object_object_del(given->members, row->name);

@@ -16,9 +16,12 @@ static const struct schema_row option_rows[] = {
 	MEMBER("option", JSON_TEXT, NULL, "Its name, without the dashes"),
 	MEMBER("argument", JSON_TEXT | JSON_NULL, NULL,
 	       "The word that stands for its argument in the help, or null: it takes none"),
+	MEMBER("kind", JSON_TEXT, NULL,
+	       "What its argument is; of a list, several words separated by commas",
+	       SCHEMA_NAMES(option_kinds)),
 	MEMBER("help", JSON_TEXT, NULL, "Its line of the help"),
 	MEMBER("values", JSON_ARRAY | JSON_TEXT, NULL,
-	       "The words that its argument can be; empty: it is another thing. With the argument LIST, several of them, separated by commas"),
+	       "The words that its argument can be, or those of a list; empty: it is another thing"),
 	MEMBER("excludes", JSON_ARRAY | JSON_TEXT, NULL,
 	       "The options that do not go with it"),
 	MEMBER("only_with", JSON_ARRAY | JSON_TEXT | JSON_NULL, NULL,
@@ -107,6 +110,7 @@ static struct json_object *option_json(const struct option_row *row)
 
 	json_add_text(object, "option", row->name);
 	json_add_text(object, "argument", row->argument);
+	json_add_text(object, "kind", option_kinds[row->kind]);
 	json_add_text(object, "help", row->help);
 	for (i = 0; i < row->nr_values; i++)
 		json_append(values, json_from_text(row->values[i]));

@@ -11,14 +11,6 @@
 #include "base/units.h"
 #include "verbs/intervals.h"
 
-int intervals_take(const char *argument, uint64_t *seconds)
-{
-	if (parse_number(argument, seconds) && *seconds <= UINT32_MAX)
-		return 0;
-	return options_refuse("interval", argument,
-			      "must be a number of seconds, at least 1");
-}
-
 int intervals_take_count(char **operands, size_t *nr, uint64_t *count)
 {
 	size_t i = 0;

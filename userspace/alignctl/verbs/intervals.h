@@ -7,8 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Take the option's argument, seconds. Return: 0, or -1 after reporting. */
-int intervals_take(const char *argument, uint64_t *seconds);
+/* The option's argument, for its row. */
+#define ARG_INTERVAL \
+	ARG_NUMBER_AS("N [COUNT]", 1, UINT32_MAX, .unit = "seconds")
 
 /*
  * Take the number of intervals out of the operands, where it is the only number:

@@ -37,33 +37,37 @@ enum row { ROW_ON = PLAN_NR_ROWS, ROW_LOGICAL, ROW_SIZE, ROW_SHIFT,
 
 static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
-	[ROW_ON] = OPTION("on", "DEV", "take size and blocks from this device",
+	[ROW_ON] = OPTION("on", ARG_DEVICE, "take size and blocks from this device",
 			  .excludes = "size logical"),
-	[ROW_LOGICAL] = OPTION("logical", "N",
+	[ROW_LOGICAL] = OPTION("logical", ARG_BYTES(1, UINT32_MAX),
 			       "logical block size, bytes, without --on (512)"),
-	[ROW_SIZE] = OPTION("size", "N", "device size, bytes, without --on"),
-	[ROW_SHIFT] = OPTION("shift", "SECTORS",
+	[ROW_SIZE] = OPTION("size", ARG_BYTES(1, OPTION_ANY), "device size, bytes, without --on"),
+	[ROW_SHIFT] = OPTION("shift",
+			     ARG_NUMBER_AS("SECTORS", 0, ENDLESS_SECTORS - 1,
+					   .unit = "sectors of 512 bytes"),
 			     "move all requests on by so many 512-byte sectors"),
-	[ROW_CACHE_BLOCK] = OPTION("cache-block", "N",
+	[ROW_CACHE_BLOCK] = OPTION("cache-block",
+				   ARG_POWER(ALIGN_SECTOR_SIZE,
+					     DEVICE_MAX_CACHE_BLOCK),
 				   "buffered: block size of the page cache, bytes"),
-	[ROW_TOUCHES_ONLY] = OPTION("touches-only", NULL,
+	[ROW_TOUCHES_ONLY] = OPTION("touches-only", ARG_NONE,
 				    "only count touches: quicker, without the modes"),
-	[ROW_EACH_DISK] = OPTION("each-disk", NULL,
+	[ROW_EACH_DISK] = OPTION("each-disk", ARG_NONE,
 				 "trace: a row for each disk, the costliest first"),
-	[ROW_PARTIAL] = OPTION("partial", "FILE",
+	[ROW_PARTIAL] = OPTION("partial", ARG_FILE,
 			       "trace: write a partial plan, for --merge",
 			       .excludes = "json html"),
-	[ROW_MERGE] = OPTION("merge", NULL,
+	[ROW_MERGE] = OPTION("merge", ARG_NONE,
 			     "combine the partial plans SOURCE...",
 			     .only_with = "each-disk partial memory html json",
 			     .because = "as the partial plans contain the rest"),
-	[ROW_MEMORY] = OPTION("memory", "N",
+	[ROW_MEMORY] = OPTION("memory", ARG_BYTES(1, OPTION_ANY),
 			      "several disks: at most N bytes of memory (1G)"),
-	[ROW_JOBS] = OPTION("jobs", "N",
+	[ROW_JOBS] = OPTION("jobs", ARG_NUMBER(1, LANES_MOST),
 			    "several disks: work on N at a time (all processors)"),
-	[ROW_HTML] = OPTION("html", "FILE",
+	[ROW_HTML] = OPTION("html", ARG_FILE,
 			    "several disks: write the plan as a page, too"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -72,35 +76,26 @@ static int take_option(size_t row, const char *argument, void *context)
 {
 	struct options *options = context;
 
-	if (row < PLAN_NR_ROWS)
-		return plan_options_take(&options->plan, row, argument);
+	if (row < PLAN_NR_ROWS) {
+		plan_options_take(&options->plan, row, argument);
+		return 0;
+	}
 	switch ((enum row)row) {
 	case ROW_ON:
 		options->on = argument;
 		return 0;
 	case ROW_LOGICAL:
-		if (parse_bytes(argument, &options->logical) &&
-		    options->logical)
-			return 0;
-		break;
+		options->logical = options_number(argument);
+		return 0;
 	case ROW_SIZE:
-		if (parse_number(argument, &options->size))
-			return 0;
-		break;
+		options->size = options_number(argument);
+		return 0;
 	case ROW_SHIFT:
-		if (parse_position(argument, &options->shift) &&
-		    options->shift < ENDLESS_SECTORS)
-			return 0;
-		return options_refuse("shift", argument,
-				      "must be a number of sectors of 512 bytes");
+		options->shift = options_number(argument);
+		return 0;
 	case ROW_CACHE_BLOCK:
-		if (parse_bytes(argument, &options->cache_block) &&
-		    options->cache_block >= ALIGN_SECTOR_SIZE &&
-		    options->cache_block <= DEVICE_MAX_CACHE_BLOCK &&
-		    align_is_power_of_2(options->cache_block))
-			return 0;
-		return options_refuse("cache-block", argument,
-				      "must be a power of two from 512 to 65536");
+		options->cache_block = options_number(argument);
+		return 0;
 	case ROW_TOUCHES_ONLY:
 		options->touches_only = true;
 		return 0;
@@ -114,15 +109,11 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->disks.merge = true;
 		return 0;
 	case ROW_MEMORY:
-		if (parse_number(argument, &options->disks.memory))
-			return 0;
-		break;
+		options->disks.memory = options_number(argument);
+		return 0;
 	case ROW_JOBS:
-		if (parse_bytes(argument, &options->disks.jobs) &&
-		    options->disks.jobs && options->disks.jobs <= LANES_MOST)
-			return 0;
-		return options_refuse("jobs", argument,
-				      "must be a number from 1 to 16");
+		options->disks.jobs = options_number(argument);
+		return 0;
 	case ROW_HTML:
 		options->disks.html = argument;
 		return 0;
@@ -130,8 +121,7 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->json = true;
 		return 0;
 	}
-	return options_refuse(rows[row].name, argument,
-			      "must be a number of bytes, at least 1, e.g. 4096 or 4K");
+	return -1;
 }
 
 /*

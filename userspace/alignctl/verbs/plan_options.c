@@ -18,68 +18,50 @@ const char *plan_options_for_trace(const struct plan_options *options)
 	       choice->from != TRACE_NR_READABLE ? "from" : NULL;
 }
 
-int plan_options_take(struct plan_options *options, size_t row,
-		      const char *argument)
+void plan_options_take(struct plan_options *options, size_t row,
+		       const char *argument)
 {
-	static const struct option_row rows[] = { PLAN_OPTION_ROWS };
-	const char *reason = "must be a whole number, at least 1, e.g. 4096 or 4K";
-
 	if (row < CHOICE_NR_ROWS) {
 		choice_options_take(&options->choice, row, argument);
-		return 0;
+		return;
 	}
 	switch ((enum plan_row)row) {
 	case PLAN_ROW_COUNT:
-		if (parse_number(argument, &options->count))
-			return 0;
+		options->count = options_number(argument);
 		break;
 	case PLAN_ROW_START:
 		options->start_given = true;
-		if (parse_position(argument, &options->start))
-			return 0;
-		reason = "must be a number of bytes, e.g. 0 or 4K";
+		options->start = options_number(argument);
 		break;
 	case PLAN_ROW_SPAN:
-		if (parse_number(argument, &options->span))
-			return 0;
+		options->span = options_number(argument);
 		break;
 	case PLAN_ROW_AREAS:
-		if (parse_number(argument, &options->areas) &&
-		    options->areas <= UINT32_MAX)
-			return 0;
-		reason = "must be a number from 1 to 4294967295";
+		options->areas = options_number(argument);
 		break;
 	case PLAN_ROW_SEED:
 		options->seed_given = true;
-		if (parse_position(argument, &options->seed))
-			return 0;
-		reason = "must be a whole number, e.g. 0 or 7";
+		options->seed = options_number(argument);
 		break;
 	case PLAN_ROW_PHYSICAL:
-		if (parse_bytes(argument, &options->physical) &&
-		    options->physical)
-			return 0;
-		reason = "must be a number of bytes from 1 to 4294967295, e.g. 4096 or 4K";
+		options->physical = options_number(argument);
 		break;
 	case PLAN_ROW_OFFSET:
 		options->offset_given = true;
-		if (parse_bytes(argument, &options->offset))
-			return 0;
-		reason = "must be a number of bytes from 0 to 4294967295, e.g. 512";
+		options->offset = options_number(argument);
 		break;
 	case PLAN_ROW_BUFFERED:
 		options->access = PLAN_BUFFERED;
-		return 0;
+		break;
 	case PLAN_ROW_DIRECT:
 		options->access = PLAN_DIRECT;
-		return 0;
+		break;
 	case PLAN_ROW_FDATASYNC:
 		options->fdatasync = true;
-		return 0;
+		break;
 	case PLAN_NR_ROWS:
 		break;
 	}
-	return options_refuse(rows[row].name, argument, reason);
 }
 
 bool plan_options_buffered(const struct plan_options *options,

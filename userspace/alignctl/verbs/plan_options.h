@@ -54,30 +54,30 @@ enum plan_row { PLAN_ROW_COUNT = CHOICE_NR_ROWS, PLAN_ROW_START,
 
 #define PLAN_OPTION_ROWS						\
 	CHOICE_OPTION_ROWS,						\
-	[PLAN_ROW_COUNT] = OPTION("count", "N",				\
+	[PLAN_ROW_COUNT] = OPTION("count", ARG_NUMBER(1, OPTION_ANY),	\
 				  "repetitions (default: as published)"), \
-	[PLAN_ROW_START] = OPTION("start", "N",				\
+	[PLAN_ROW_START] = OPTION("start", ARG_BYTES(0, OPTION_ANY),	\
 				  "byte at which it starts (default: as published)"), \
-	[PLAN_ROW_SPAN] = OPTION("span", "N",				\
+	[PLAN_ROW_SPAN] = OPTION("span", ARG_BYTES(1, OPTION_ANY),	\
 				 "random, probes: spread over N bytes (default: DEV)"), \
-	[PLAN_ROW_AREAS] = OPTION("areas", "N",				\
+	[PLAN_ROW_AREAS] = OPTION("areas", ARG_NUMBER(1, UINT32_MAX),	\
 				  "areasync: number of areas (default: 4)"), \
-	[PLAN_ROW_SEED] = OPTION("seed", "N",				\
+	[PLAN_ROW_SEED] = OPTION("seed", ARG_NUMBER(0, OPTION_ANY),	\
 				 "random: N selects the order (default: 1)"), \
-	[PLAN_ROW_PHYSICAL] = OPTION("physical", "N",			\
+	[PLAN_ROW_PHYSICAL] = OPTION("physical", ARG_BYTES(1, UINT32_MAX), \
 				     "physical block size, bytes (default: of DEV)"), \
-	[PLAN_ROW_OFFSET] = OPTION("offset", "N",			\
+	[PLAN_ROW_OFFSET] = OPTION("offset", ARG_BYTES(0, UINT32_MAX),	\
 				   "alignment offset, bytes (default: of DEV)"), \
-	[PLAN_ROW_BUFFERED] = OPTION("buffered", NULL,			\
+	[PLAN_ROW_BUFFERED] = OPTION("buffered", ARG_NONE,		\
 				     "use the page cache, not O_DIRECT"), \
-	[PLAN_ROW_DIRECT] = OPTION("direct", NULL,			\
+	[PLAN_ROW_DIRECT] = OPTION("direct", ARG_NONE,			\
 				   "use O_DIRECT, even if it was published buffered"), \
-	[PLAN_ROW_FDATASYNC] = OPTION("fdatasync", NULL,		\
+	[PLAN_ROW_FDATASYNC] = OPTION("fdatasync", ARG_NONE,		\
 				      "flush after each write")
 
-/* Take one of these options. Return: 0, or -1 after reporting an error. */
-int plan_options_take(struct plan_options *options, size_t row,
-		      const char *argument);
+/* Take one of these options. */
+void plan_options_take(struct plan_options *options, size_t row,
+		       const char *argument);
 
 /* Return the name of an option that was given for a trace, or NULL. */
 const char *plan_options_for_trace(const struct plan_options *options);

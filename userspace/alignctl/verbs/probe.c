@@ -18,7 +18,6 @@
 #include "sysfs/guard.h"
 #include "verbs/area.h"
 #include "verbs/given.h"
-#include "verbs/plan_options.h"
 #include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/unit_note.h"
@@ -35,34 +34,35 @@ struct probe_options {
 	const char *samples;
 	struct area area;
 	uint64_t depth;
-	struct plan_options plan;	/* parsed only to refuse bad values */
+	bool counted;
 };
 
 enum row { ROW_SAMPLES, ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE,
 	   ROW_SAVE, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_SAMPLES] = OPTION("samples", "FILE",
+	[ROW_SAMPLES] = OPTION("samples", ARG_FILE,
 			       "take recorded times from FILE, not from a DEV",
 			       .only_with = "html json",
 			       .because = "as its requests were made already"),
-	[ROW_COUNT] = OPTION("count", "N",
+	[ROW_COUNT] = OPTION("count", ARG_NUMBER(1, OPTION_ANY),
 			     "requests of each run (default: see below)"),
-	[ROW_SPAN] = OPTION("span", "N", "spread over N bytes (default: DEV)"),
-	[ROW_SEED] = OPTION("seed", "N", "N selects the order (default: " SEED ")"),
-	[ROW_DEPTH] = OPTION("depth", "N",
+	[ROW_SPAN] = OPTION("span", ARG_BYTES(1, OPTION_ANY), "spread over N bytes (default: DEV)"),
+	[ROW_SEED] = OPTION("seed", ARG_NUMBER(0, OPTION_ANY),
+			    "N selects the order (default: " SEED ")"),
+	[ROW_DEPTH] = OPTION("depth", ARG_NUMBER(1, ENGINE_MAX_DEPTH),
 			     "cnc*: largest depth to try; else requests in flight"),
-	[ROW_WRITE] = OPTION("write", "START+LENGTH",
+	[ROW_WRITE] = OPTION("write", ARG_TEXT("START+LENGTH"),
 			     "area that a method may write to; it is restored",
 			     .excludes = "span",
 			     .because = "as --write sets the span"),
-	[ROW_SAVE] = OPTION("save", "FILE",
+	[ROW_SAVE] = OPTION("save", ARG_FILE,
 			    "save the area there (default: current directory)"),
-	[ROW_DRY_RUN] = OPTION("dry-run", NULL, "say what would be done; do nothing"),
-	[ROW_FORCE] = OPTION("force", "DEV",
+	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "say what would be done; do nothing"),
+	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data"),
-	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_HTML] = OPTION("html", ARG_FILE, "write the report as a page with charts, too"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -76,20 +76,11 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->samples = argument;
 		return 0;
 	case ROW_COUNT:
-		return plan_options_take(&options->plan, PLAN_ROW_COUNT,
-					 argument);
-	case ROW_SPAN:
-		return plan_options_take(&options->plan, PLAN_ROW_SPAN,
-					 argument);
-	case ROW_SEED:
-		return plan_options_take(&options->plan, PLAN_ROW_SEED,
-					 argument);
+		options->counted = true;
+		return 0;
 	case ROW_DEPTH:
-		if (parse_number(argument, &options->depth) &&
-		    options->depth <= ENGINE_MAX_DEPTH)
-			return 0;
-		return options_refuse("depth", argument,
-				      "must be a number from 1 to 256");
+		options->depth = options_number(argument);
+		return 0;
 	case ROW_WRITE:
 		options->write = argument;
 		return area_take(&options->area, argument);
@@ -99,6 +90,8 @@ static int take_option(size_t row, const char *argument, void *context)
 	case ROW_FORCE:
 		options->force = argument;
 		return 0;
+	case ROW_SPAN:
+	case ROW_SEED:
 	case ROW_DRY_RUN:
 	case ROW_HTML:
 	case ROW_JSON:
@@ -165,7 +158,7 @@ static int check_method(const struct probe_options *options,
 	else if (options->depth && method->in_turn)
 		message_error("--depth: %s makes one request after the other; leave it out",
 			      method->name);
-	else if (options->plan.count && method->adaptive)
+	else if (options->counted && method->adaptive)
 		message_error("--count: %s chooses the number of requests by its results; leave --count out",
 			      method->name);
 	else

@@ -30,20 +30,21 @@ enum row { ROW_OUTPUT, ROW_FORMAT, ROW_REQUESTS, ROW_SECONDS, ROW_COUNT,
 	   ROW_SIZE, ROW_BUFFER, ROW_CONVERT, ROW_JSON };
 
 static const struct option_row rows[] = {
-	[ROW_OUTPUT] = OPTION("output", "FILE", "the trace to create"),
-	[ROW_FORMAT] = OPTION("format", "FORMAT",
-			      "recording (default), fio (iolog 3) or csv",
-			      .values = trace_written_names,
-			      .nr_values = TRACE_NR_WRITTEN_AS_FILE),
-	[ROW_REQUESTS] = OPTION("requests", NULL,
+	[ROW_OUTPUT] = OPTION("output", ARG_FILE, "the trace to create"),
+	[ROW_FORMAT] = OPTION("format", ARG_NAME_OF("FORMAT", trace_written_names,
+						    TRACE_NR_WRITTEN_AS_FILE),
+			      "recording (default), fio (iolog 3) or csv"),
+	[ROW_REQUESTS] = OPTION("requests", ARG_NONE,
 				"tell how each write became requests to the driver"),
-	[ROW_SECONDS] = OPTION("seconds", "N", "end after N seconds"),
-	[ROW_COUNT] = OPTION("count", "N", "end after N requests"),
-	[ROW_SIZE] = OPTION("size", "N", "end when FILE has N bytes"),
-	[ROW_BUFFER] = OPTION("buffer", "KIB",
+	[ROW_SECONDS] = OPTION("seconds",
+			       ARG_NUMBER(1, UINT32_MAX, .unit = "seconds"),
+			       "end after N seconds"),
+	[ROW_COUNT] = OPTION("count", ARG_NUMBER(1, OPTION_ANY), "end after N requests"),
+	[ROW_SIZE] = OPTION("size", ARG_BYTES(1, OPTION_ANY), "end when FILE has N bytes"),
+	[ROW_BUFFER] = OPTION("buffer", ARG_NUMBER_AS("KIB", 1, UINT32_MAX, .unit = "KiB"),
 			      "kernel buffer for each processor (default: 4096)"),
-	[ROW_CONVERT] = OPTION("convert", "SOURCE", NULL),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_CONVERT] = OPTION("convert", ARG_TEXT("SOURCE"), NULL),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -52,8 +53,6 @@ static int take_option(size_t row, const char *argument, void *context)
 {
 	struct record_arguments *arguments = context;
 	struct record_options *options = &arguments->options;
-	const char *reason = "must be a whole number, at least 1";
-	uint64_t *number = NULL, max = UINT64_MAX;
 
 	switch (row) {
 	case ROW_OUTPUT:
@@ -72,24 +71,18 @@ static int take_option(size_t row, const char *argument, void *context)
 		arguments->json = true;
 		return 0;
 	case ROW_SECONDS:
-		number = &options->seconds;
-		max = UINT32_MAX;
-		break;
-	case ROW_COUNT:
-		number = &options->count;
-		break;
-	case ROW_SIZE:
-		number = &options->bytes;
-		break;
-	default:
-		number = &options->buffer_kib;
-		max = UINT32_MAX;
-	}
-	if (parse_number(argument, number) && *number <= max)
+		options->seconds = options_number(argument);
 		return 0;
-	if (max == UINT32_MAX)
-		reason = "must be a whole number from 1 to 4294967295";
-	return options_refuse(rows[row].name, argument, reason);
+	case ROW_COUNT:
+		options->count = options_number(argument);
+		return 0;
+	case ROW_SIZE:
+		options->bytes = options_number(argument);
+		return 0;
+	default:
+		options->buffer_kib = options_number(argument);
+		return 0;
+	}
 }
 
 static void more_help(void)

@@ -43,28 +43,28 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE,
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
-	[ROW_ON] = OPTION("on", "DEV", "the device or regular file"),
-	[ROW_PHASE] = OPTION("phase", "PHASE",
-			     "only prepare, run or check (default: all three)",
-			     OPTION_VALUES(phase_names)),
-	[ROW_STATE] = OPTION("state", "FILE",
+	[ROW_ON] = OPTION("on", ARG_DEVICE, "the device or regular file"),
+	[ROW_PHASE] = OPTION("phase", ARG_NAME("PHASE", phase_names),
+			     "only prepare, run or check (default: all three)"),
+	[ROW_STATE] = OPTION("state", ARG_FILE,
 			     "file of the state between phases, or for --check"),
-	[ROW_HISTOGRAM] = OPTION("histogram", "FILE", "write the histograms of all times to FILE"),
-	[ROW_EACH] = OPTION("each", NULL,
+	[ROW_HISTOGRAM] = OPTION("histogram", ARG_FILE,
+				 "write the histograms of all times to FILE"),
+	[ROW_EACH] = OPTION("each", ARG_NONE,
 			    "with --json: the time of each request, too",
 			    .needs = "json",
 			    .because = "as only a document has room for all times"),
-	[ROW_BELOW] = OPTION("verify-below", "DEV",
+	[ROW_BELOW] = OPTION("verify-below", ARG_DEVICE,
 			     "trace: compare on DEV, the device below",
 			     .excludes = "no-check"),
-	[ROW_CHECK] = OPTION("check", "STATE",
+	[ROW_CHECK] = OPTION("check", ARG_PATH("STATE"),
 			     "in place of SOURCE: judge what a crash left",
 			     .only_with = "on json",
 			     .because = "which reads the state and the device"),
-	[ROW_DRY_RUN] = OPTION("dry-run", NULL, "print what would be done, and do nothing"),
-	[ROW_FORCE] = OPTION("force", "DEV",
+	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "print what would be done, and do nothing"),
+	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -73,8 +73,10 @@ static int take_option(size_t row, const char *argument, void *context)
 {
 	struct verb_options *options = context;
 
-	if (row < RUN_NR_ROWS)
-		return run_options_take(&options->run, row, argument);
+	if (row < RUN_NR_ROWS) {
+		run_options_take(&options->run, row, argument);
+		return 0;
+	}
 	switch ((enum row)row) {
 	case ROW_ON:
 		options->on = argument;

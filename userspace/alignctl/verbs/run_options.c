@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Parse and check depth, threads, warm-up and the other options of a run. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/exit_codes.h"
 #include "base/message.h"
 #include "base/units.h"
 #include "verbs/run_options.h"
-
-#define DAY_S	86400
 
 void run_options_init(struct run_options *options)
 {
@@ -18,81 +13,51 @@ void run_options_init(struct run_options *options)
 	};
 }
 
-static bool parse_positive(const char *text, double *number)
-{
-	char *end;
-
-	*number = strtod(text, &end);
-	return end != text && !*end && *number > 0 && isfinite(*number);
-}
-
-static bool parse_seconds(const char *text, double *seconds)
-{
-	char *end;
-
-	*seconds = strtod(text, &end);
-	return end != text && !*end && *seconds >= 0 && *seconds <= DAY_S;
-}
-
-int run_options_take(struct run_options *options, size_t row,
-		     const char *argument)
+void run_options_take(struct run_options *options, size_t row,
+		      const char *argument)
 {
 	static const struct option_row rows[] = { RUN_OPTION_ROWS };
 	struct replay_options *replay = &options->replay;
-	double seconds;
 
-	if (row < PLAN_NR_ROWS)
-		return plan_options_take(&options->plan, row, argument);
+	if (row < PLAN_NR_ROWS) {
+		plan_options_take(&options->plan, row, argument);
+		return;
+	}
 	switch ((enum run_row)row) {
 	case RUN_ROW_DEPTH:
-		if (parse_number(argument, &replay->depth) &&
-		    replay->depth <= ENGINE_MAX_DEPTH)
-			return 0;
-		return options_refuse("depth", argument,
-				      "must be a number from 1 to 256");
+		replay->depth = options_number(argument);
+		break;
 	case RUN_ROW_THINK:
 		options->think_given = true;
-		if (parse_seconds(argument, &replay->think_s))
-			return 0;
-		return options_refuse("think", argument,
-				      "must be a number of seconds, e.g. 0 or 0.5");
+		replay->think_s = options_real(argument);
+		break;
 	case RUN_ROW_THREADS:
-		if (parse_number(argument, &replay->threads) &&
-		    replay->threads <= ENGINE_MAX_DEPTH)
-			return 0;
-		return options_refuse("threads", argument,
-				      "must be a number from 1 to 256");
+		replay->threads = options_number(argument);
+		break;
 	case RUN_ROW_WARMUP:
-		if (parse_positive(argument, &seconds) && seconds <= DAY_S) {
-			replay->warmup_ns = seconds * NS_PER_S;
-			return 0;
-		}
-		return options_refuse("warmup", argument,
-				      "must be seconds, above 0 and up to a day, e.g. 2.5");
+		replay->warmup_ns = options_real(argument) * NS_PER_S;
+		break;
 	case RUN_ROW_TIMING:
 		replay->timing = options_index(&rows[row], argument);
-		return 0;
+		break;
 	case RUN_ROW_SPEED:
-		if (parse_positive(argument, &replay->speed))
-			return 0;
-		return options_refuse("speed", argument,
-				      "must be a number above 0, e.g. 0.5 or 10");
+		replay->speed = options_real(argument);
+		break;
 	case RUN_ROW_SCAN:
 		replay->scan = true;
-		return 0;
+		break;
 	case RUN_ROW_NO_CHECK:
 		replay->no_check = true;
-		return 0;
+		break;
 	case RUN_ROW_WRAP:
 		replay->how = PLACEMENT_WRAP;
-		return 0;
+		break;
 	case RUN_ROW_SCALE:
 		replay->how = PLACEMENT_SCALE;
-		return 0;
+		break;
 	case RUN_NR_ROWS:
 		break;
 	}
-	return -1;
 }
 
 enum run_kind run_options_kind(const struct run_options *options,

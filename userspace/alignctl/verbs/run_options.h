@@ -25,27 +25,26 @@ enum run_row { RUN_ROW_DEPTH = PLAN_NR_ROWS, RUN_ROW_THINK, RUN_ROW_THREADS,
 
 #define RUN_OPTION_ROWS							\
 	PLAN_OPTION_ROWS,						\
-	[RUN_ROW_DEPTH] = OPTION("depth", "N",				\
+	[RUN_ROW_DEPTH] = OPTION("depth", ARG_NUMBER(1, ENGINE_MAX_DEPTH), \
 				 "requests in flight at most (default: 1)"), \
-	[RUN_ROW_THINK] = OPTION("think", "SECONDS",			\
+	[RUN_ROW_THINK] = OPTION("think", ARG_SECONDS(),		\
 				 "db-daemon: length of its pauses (default: 8; 0: none)"), \
-	[RUN_ROW_THREADS] = OPTION("threads", "N",			\
+	[RUN_ROW_THREADS] = OPTION("threads", ARG_NUMBER(1, ENGINE_MAX_DEPTH), \
 				   "threads that issue requests, --depth each (default: 1)"), \
-	[RUN_ROW_WARMUP] = OPTION("warmup", "SECONDS",			\
+	[RUN_ROW_WARMUP] = OPTION("warmup", ARG_SECONDS(.above = true),	\
 				  "leave requests that start in this time out of figures"), \
-	[RUN_ROW_TIMING] = OPTION("timing", "HOW",			\
-				  "trace: open, closed or fast (default: open if timed)", \
-				  OPTION_VALUES(engine_timing_names)),	\
-	[RUN_ROW_SPEED] = OPTION("speed", "X",				\
+	[RUN_ROW_TIMING] = OPTION("timing", ARG_NAME("HOW", engine_timing_names), \
+				  "trace: open, closed or fast (default: open if timed)"), \
+	[RUN_ROW_SPEED] = OPTION("speed", ARG_REAL("X", OPTION_ANY, .above = true), \
 				 "open: replay X times as fast as the trace"), \
-	[RUN_ROW_SCAN] = OPTION("scan", NULL,				\
+	[RUN_ROW_SCAN] = OPTION("scan", ARG_NONE,			\
 				"trace: check first that all of it fits"), \
-	[RUN_ROW_NO_CHECK] = OPTION("no-check", NULL,			\
+	[RUN_ROW_NO_CHECK] = OPTION("no-check", ARG_NONE,		\
 				    "trace: do not compare what was written"), \
-	[RUN_ROW_WRAP] = OPTION("wrap", NULL,				\
+	[RUN_ROW_WRAP] = OPTION("wrap", ARG_NONE,			\
 				"trace: continue at the start of DEV beyond its end", \
 				.excludes = "scale"),			\
-	[RUN_ROW_SCALE] = OPTION("scale", NULL,				\
+	[RUN_ROW_SCALE] = OPTION("scale", ARG_NONE,			\
 				 "trace: map its extent to that of DEV")
 
 /*
@@ -69,9 +68,9 @@ struct run_fit {
 /* Set the defaults that are not 0. */
 void run_options_init(struct run_options *options);
 
-/* Take one of these options. Return: 0, or -1 after reporting an error. */
-int run_options_take(struct run_options *options, size_t row,
-		     const char *argument);
+/* Take one of these options. */
+void run_options_take(struct run_options *options, size_t row,
+		      const char *argument);
 
 /*
  * Return the kind of run of the workload @w, or of a trace if @w is NULL.

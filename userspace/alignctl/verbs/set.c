@@ -28,17 +28,16 @@ enum row { ROW_MODE, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_FLUSH, ROW_DROP_FAILED,
 	   ROW_RESIZE, ROW_RESET_STATS };
 
 static const struct option_row rows[] = {
-	[ROW_MODE] = OPTION("mode", "MODE", "report, pad or coalesce",
-			    OPTION_VALUES(mode_names)),
+	[ROW_MODE] = OPTION("mode", ARG_NAME("MODE", mode_names), "report, pad or coalesce"),
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
-	[ROW_FLUSH] = OPTION("flush", NULL,
+	[ROW_FLUSH] = OPTION("flush", ARG_NONE,
 			     "write back held blocks, evict cached ones"),
-	[ROW_DROP_FAILED] = OPTION("drop-failed", NULL,
+	[ROW_DROP_FAILED] = OPTION("drop-failed", ARG_NONE,
 				   "drop held blocks that cannot be written back"),
-	[ROW_RESIZE] = OPTION("resize", NULL,
+	[ROW_RESIZE] = OPTION("resize", ARG_NONE,
 			      "grow to the size of the device below"),
-	[ROW_RESET_STATS] = OPTION("reset-stats", NULL,
+	[ROW_RESET_STATS] = OPTION("reset-stats", ARG_NONE,
 				   "make 'alignctl stats' count from now on"),
 	{ 0 },
 };
@@ -46,17 +45,16 @@ static const struct option_row rows[] = {
 static int take_option(size_t row, const char *argument, void *context)
 {
 	struct set_options *options = context;
-	const char *refusal = NULL;
 
 	switch ((enum row)row) {
 	case ROW_MODE:
 		options->mode = argument;
 		break;
 	case ROW_HOLD_MS:
-		refusal = mode_hold_ms(argument, &options->hold_ms);
+		options->hold_ms = options_number(argument);
 		break;
 	case ROW_MAX_BLOCKS:
-		refusal = mode_max_blocks(argument, &options->max_blocks);
+		options->max_blocks = options_number(argument);
 		break;
 	case ROW_FLUSH:
 		options->flush = true;
@@ -71,7 +69,7 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->reset_stats = true;
 		break;
 	}
-	return refusal ? options_refuse(rows[row].name, argument, refusal) : 0;
+	return 0;
 }
 
 /* Send a message with a number to each target, unless the number is 0. */

@@ -60,31 +60,30 @@ enum row {
 static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
-	[ROW_JSON] = OPTION("json", NULL,
+	[ROW_JSON] = OPTION("json", ARG_NONE,
 			    "print JSON; with --interval, one line each time"),
-	[ROW_INTERVAL] = OPTION("interval", "N [COUNT]",
+	[ROW_INTERVAL] = OPTION("interval", ARG_INTERVAL,
 				"print a row for each device every N seconds"),
-	[ROW_COUNTERS] = OPTION("counters", "LIST",
+	[ROW_COUNTERS] = OPTION("counters", ARG_LIST,
 				"print only these, separated by commas: 'rmw_*,fua'",
 				.excludes = "json interval histograms drive format compare"),
-	[ROW_HISTOGRAMS] = OPTION("histograms", NULL,
+	[ROW_HISTOGRAMS] = OPTION("histograms", ARG_NONE,
 				  "print the histograms, as bars",
 				  .excludes = "json",
 				  .because = "as JSON has all histograms"),
-	[ROW_DRIVE] = OPTION("drive", NULL,
+	[ROW_DRIVE] = OPTION("drive", ARG_NONE,
 			     "add each drive's own count; takes any block device",
 			     .excludes = "compare format histograms"),
-	[ROW_FORMAT] = OPTION("format", "FORMAT",
+	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
 			      "print metrics in the format of prometheus",
-			      OPTION_VALUES(formats),
 			      .excludes = "json histograms interval"),
-	[ROW_OUTPUT] = OPTION("output", "FILE",
+	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
 			      "write the metrics to FILE, for node_exporter",
 			      .needs = "format"),
-	[ROW_COMPARE] = OPTION("compare", "FILE",
+	[ROW_COMPARE] = OPTION("compare", ARG_FILE,
 			       "compare a saved document of --json with now",
 			       .excludes = "format histograms interval"),
-	[ROW_AFTER] = OPTION("after", "FILE",
+	[ROW_AFTER] = OPTION("after", ARG_FILE,
 			     "compare it with this saved document instead",
 			     .needs = "compare"),
 	OPTION_JSON_SCHEMA,
@@ -121,9 +120,10 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->after = argument;
 		return 0;
 	case ROW_INTERVAL:
-		break;
+		options->interval = options_number(argument);
+		return 0;
 	}
-	return intervals_take(argument, &options->interval);
+	return -1;
 }
 
 /* Find the counters that the user named. Return: 0, or -1 after reporting. */

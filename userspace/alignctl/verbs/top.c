@@ -53,23 +53,23 @@ enum row { ROW_INTERVAL, ROW_ONCE, ROW_DRIVE, ROW_ROWS, ROW_FORMAT, ROW_OUTPUT,
 static const char *const formats[] = { "prometheus" };
 
 static const struct option_row rows[] = {
-	[ROW_INTERVAL] = OPTION("interval", "N [COUNT]",
+	[ROW_INTERVAL] = OPTION("interval", ARG_INTERVAL,
 				"count anew every N seconds (default: 1)"),
-	[ROW_ONCE] = OPTION("once", NULL, "end after one interval"),
-	[ROW_DRIVE] = OPTION("drive", NULL,
+	[ROW_ONCE] = OPTION("once", ARG_NONE, "end after one interval"),
+	[ROW_DRIVE] = OPTION("drive", ARG_NONE,
 			     "add the disk's own requests and their latency"),
-	[ROW_ROWS] = OPTION("rows", "N",
+	[ROW_ROWS] = OPTION("rows", ARG_NUMBER(1, TOP_MAX_ROWS),
 			    "writers that there is room for (default: 16384)"),
-	[ROW_FORMAT] = OPTION("format", "FORMAT",
+	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
 			      "count every disk, for metrics of prometheus",
-			      OPTION_VALUES(formats), .excludes = "json drive"),
-	[ROW_OUTPUT] = OPTION("output", "FILE",
+			      .excludes = "json drive"),
+	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
 			      "write the metrics to FILE, for node_exporter",
 			      .needs = "format"),
-	[ROW_CGROUPS] = OPTION("cgroups", NULL,
+	[ROW_CGROUPS] = OPTION("cgroups", ARG_NONE,
 			       "add the ten cgroups with most touches to them",
 			       .needs = "format"),
-	[ROW_JSON] = OPTION("json", NULL,
+	[ROW_JSON] = OPTION("json", ARG_NONE,
 			    "print JSON, one line for each interval"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
@@ -81,7 +81,8 @@ static int take_option(size_t row, const char *argument, void *context)
 
 	switch ((enum row)row) {
 	case ROW_INTERVAL:
-		return intervals_take(argument, &arguments->interval);
+		arguments->interval = options_number(argument);
+		return 0;
 	case ROW_ONCE:
 		arguments->once = true;
 		return 0;
@@ -101,13 +102,10 @@ static int take_option(size_t row, const char *argument, void *context)
 		arguments->json = true;
 		return 0;
 	case ROW_ROWS:
-		break;
-	}
-	if (parse_number(argument, &arguments->rows) &&
-	    arguments->rows <= TOP_MAX_ROWS)
+		arguments->rows = options_number(argument);
 		return 0;
-	return options_refuse("rows", argument,
-			      "must be a whole number from 1 to 1048576");
+	}
+	return -1;
 }
 
 /* Refuse what has no writes to count. Return: enum alignctl_exit, reported. */

@@ -57,38 +57,37 @@ static const char *const modes[1 + MODE_NR] = { WAYS(MODES_APART) };
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
-	[ROW_ON] = OPTION("on", "DEV", "write to this device"),
-	[ROW_VS] = OPTION("vs", "DEV",
+	[ROW_ON] = OPTION("on", ARG_DEVICE, "write to this device"),
+	[ROW_VS] = OPTION("vs", ARG_DEVICE,
 			  "compare with this device, instead of modes",
 			  .excludes = "modes hold-ms max-blocks write-cache",
 			  .because = "as modes are compared on one device"),
-	[ROW_LIVE] = OPTION("live", NULL,
+	[ROW_LIVE] = OPTION("live", ARG_NONE,
 			    "compare modes of NAME, in use, under its own load",
 			    .only_with = "seed warmup repeat seconds period modes dry-run html json",
 			    .because = "which issues no requests of its own"),
-	[ROW_REPEAT] = OPTION("repeat", "N",
+	[ROW_REPEAT] = OPTION("repeat", ARG_NUMBER(1, OPTION_ANY),
 			      "runs in each mode (" REPEAT_MODES "; --live: " REPEAT_LIVE ") or on each device (" REPEAT_TWO ")"),
-	[ROW_SECONDS] = OPTION("seconds", "N",
+	[ROW_SECONDS] = OPTION("seconds", ARG_NUMBER(1, WEEK_S, .unit = "seconds"),
 			       "--live: as many periods as fit into N seconds",
 			       .needs = "live", .excludes = "repeat"),
-	[ROW_PERIOD] = OPTION("period", "MIN-MAX",
+	[ROW_PERIOD] = OPTION("period", ARG_TEXT("MIN-MAX"),
 			      "--live: length of a period, seconds (default: " PERIOD ")",
 			      .needs = "live"),
-	[ROW_MODES] = OPTION("modes", "LIST",
-			     "some of " ALL_MODES " (default: all)",
-			     OPTION_VALUES(modes)),
+	[ROW_MODES] = OPTION("modes", ARG_LIST_OF(modes),
+			     "some of " ALL_MODES " (default: all)"),
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_WRITE_CACHE] = MODE_ROW_WRITE_CACHE,
-	[ROW_DRIVE_CONTROL] = OPTION("drive-control", "SOCKET",
+	[ROW_DRIVE_CONTROL] = OPTION("drive-control", ARG_PATH("SOCKET"),
 				     "control socket of the drive512e: adds its counters"),
-	[ROW_DRY_RUN] = OPTION("dry-run", NULL,
+	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE,
 			       "--vs, --live: say what would be done; do nothing"),
-	[ROW_FORCE] = OPTION("force", "DEV",
+	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data",
 			     .repeats = true),
-	[ROW_HTML] = OPTION("html", "FILE", "write the report as a page with charts, too"),
-	[ROW_JSON] = OPTION("json", NULL, "print one JSON object"),
+	[ROW_HTML] = OPTION("html", ARG_FILE, "write the report as a page with charts, too"),
+	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -140,12 +139,12 @@ static int take_option(size_t row, const char *argument, void *context)
 {
 	struct verify_options *options = context;
 	const char *refusal = NULL;
-	uint64_t number;
 
 	if (row < RUN_NR_ROWS) {
 		if (!allows_modes(row))
 			options->for_two = rows[row].name;
-		return run_options_take(&options->run, row, argument);
+		run_options_take(&options->run, row, argument);
+		return 0;
 	}
 	switch ((enum row)row) {
 	case ROW_ON:
@@ -159,16 +158,13 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->force = argument;
 		break;
 	case ROW_REPEAT:
-		if (!parse_number(argument, &options->repeat))
-			refusal = "must be a number, at least 1";
+		options->repeat = options_number(argument);
 		break;
 	case ROW_LIVE:
 		options->live = true;
 		break;
 	case ROW_SECONDS:
-		if (!parse_number(argument, &options->seconds) ||
-		    options->seconds > WEEK_S)
-			refusal = "must be a whole number from 1 to 604800, a week";
+		options->seconds = options_number(argument);
 		break;
 	case ROW_PERIOD:
 		refusal = verify_live_period(&options->own, argument);
@@ -180,14 +176,8 @@ static int take_option(size_t row, const char *argument, void *context)
 	case ROW_MODES:
 		return take_modes(options, argument);
 	case ROW_HOLD_MS:
-		refusal = mode_hold_ms(argument, &number);
-		break;
 	case ROW_MAX_BLOCKS:
-		refusal = mode_max_blocks(argument, &number);
-		break;
 	case ROW_WRITE_CACHE:
-		refusal = mode_write_cache_refusal(argument);
-		break;
 	case ROW_DRIVE_CONTROL:
 	case ROW_HTML:
 	case ROW_JSON:

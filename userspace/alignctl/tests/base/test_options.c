@@ -38,22 +38,62 @@ static void numbers(void)
 	}
 }
 
-static void bytes_and_switches(void)
+static void kinds(void)
 {
-	uint32_t bytes = 1;
-	bool on = false;
+	static const struct option_row number = OPTION("n", ARG_NUMBER(1, 256), ""),
+		any = OPTION("n", ARG_NUMBER(0, OPTION_ANY), ""),
+		bytes = OPTION("n", ARG_BYTES(0, UINT32_MAX, .also = "auto"), ""),
+		power = OPTION("n", ARG_POWER(512, 4096), ""),
+		sectors = OPTION("n", ARG_BYTES(0, UINT32_MAX, .multiple = 512), ""),
+		same = OPTION("n", ARG_NUMBER_AS("512", 512, 512), ""),
+		seconds = OPTION("n", ARG_SECONDS(), ""),
+		above = OPTION("n", ARG_REAL("X", OPTION_ANY, .above = true), ""),
+		on_off = OPTION("n", ARG_SWITCH, ""),
+		text = OPTION("n", ARG_TEXT("NAME"), "");
+	static const struct {
+		const struct option_row *row;
+		const char *good[3], *bad[5], *must;
+	} cases[] = {
+		{ &number, { "1", "256" }, { "0", "257", "x", "1.5", "-1" },
+		  "must be a whole number from 1 to 256" },
+		{ &any, { "0", "16383P" }, { "00", "", "+1" },
+		  "must be a whole number, at least 0" },
+		{ &bytes, { "0", "4194303K", "auto" }, { "4G", "aut" },
+		  "must be a whole number of bytes from 0 to 4294967295, e.g. 4096 or 4K, or auto" },
+		{ &power, { "512", "4K" }, { "256", "8K", "1536" },
+		  "must be a power of two from 512 to 4096" },
+		{ &sectors, { "0", "1536" }, { "1", "513", "4G" },
+		  "must be a multiple of 512" },
+		{ &same, { "512" }, { "511", "1K", "0" }, "must be 512, or left out" },
+		{ &seconds, { "0", "0.5", "86400" }, { "-1", "86401", "1s", "nan", "inf" },
+		  "must be a number of seconds, at least 0, at most 86400, e.g. 2.5" },
+		{ &above, { "0.1", "1e9" }, { "0", "-2", "inf", "" },
+		  "must be a number above 0, e.g. 2.5" },
+		{ &on_off, { "on", "off" }, { "yes", "", "On" }, "must be on or off" },
+		{ &text, { "", "4G" }, { NULL }, "" },
+	};
+	size_t i, k;
 
-	CHECK(parse_bytes("0", &bytes) && bytes == 0, "0 is %u", bytes);
-	CHECK(parse_bytes("64K", &bytes) && bytes == 65536, "64K is %u", bytes);
-	CHECK(!parse_bytes("4G", &bytes), "4G is %u", bytes);
-	CHECK(!parse_bytes("00", &bytes), "00 is %u", bytes);
-	CHECK(parse_switch("on", &on) && on, "on");
-	CHECK(parse_switch("off", &on) && !on, "off");
-	CHECK(!parse_switch("yes", &on), "yes");
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (k = 0; k < 3 && cases[i].good[k]; k++)
+			CHECK(!options_wrong(cases[i].row, cases[i].good[k]),
+			      "case %zu: '%s'", i, cases[i].good[k]);
+		for (k = 0; k < 5 && cases[i].bad[k]; k++) {
+			const char *wrong = options_wrong(cases[i].row,
+							  cases[i].bad[k]);
+
+			CHECK(wrong && !strcmp(wrong, cases[i].must),
+			      "case %zu: '%s' %s", i, cases[i].bad[k],
+			      wrong ? wrong : "is right");
+		}
+	}
+	CHECK(options_number("4K") == 4096 && !options_number("0"), "numbers");
+	CHECK(options_real("0.5") == 0.5, "a number with a point");
 }
 
 static const struct option_row rows[] = {
-	OPTION("size", "N", "a size"), OPTION("loud", NULL, "a flag"), { 0 },
+	OPTION("size", ARG_BYTES(1, OPTION_ANY), "a size"),
+	OPTION("loud", ARG_NONE, "a flag"), { 0 },
 };
 
 static const struct verb verb = {
@@ -71,7 +111,8 @@ static int take(size_t row, const char *argument, void *context)
 		taken->loud = true;
 		return 0;
 	}
-	return parse_number(argument, &taken->size) ? 0 : -1;
+	taken->size = options_number(argument);
+	return 0;
 }
 
 /* Parse without the messages, which belong to the program's own tests. */
@@ -138,13 +179,13 @@ static void refusing(void)
 static const char *const colours[] = { "red", "green" };
 
 static const struct option_row paint_rows[] = {
-	OPTION("colour", "COLOUR", "a colour", OPTION_VALUES(colours)),
-	OPTION("mixed", "LIST", "colours", OPTION_VALUES(colours)),
-	OPTION("dry", NULL, "paint nothing", .only_with = "wet colour"),
-	OPTION("wet", NULL, "paint", .excludes = "size mixed",
+	OPTION("colour", ARG_NAME("COLOUR", colours), "a colour"),
+	OPTION("mixed", ARG_LIST_OF(colours), "colours"),
+	OPTION("dry", ARG_NONE, "paint nothing", .only_with = "wet colour"),
+	OPTION("wet", ARG_NONE, "paint", .excludes = "size mixed",
 	       .because = "as it is wet"),
-	OPTION("twice", NULL, "paint again", .needs = "colour"),
-	OPTION("size", "N", "a size"),
+	OPTION("twice", ARG_NONE, "paint again", .needs = "colour"),
+	OPTION("size", ARG_NUMBER(1, OPTION_ANY), "a size"),
 	{ 0 },
 };
 
@@ -209,8 +250,8 @@ static void together(void)
 
 const struct tap_test options_tests[] = {
 	{ "numbers are whole, positive, and may end in a unit, K to P", numbers },
-	{ "sizes may be 0 and fit 32 bits; switches are on or off",
-	  bytes_and_switches },
+	{ "an argument is checked, and refused, by the kind and range of its row",
+	  kinds },
 	{ "options and operands may come in any order", parsing },
 	{ "what a verb does not take is a usage error", refusing },
 	{ "an argument is one of its option's values, or a list of them", values },

@@ -302,7 +302,7 @@ def run(tree, *arguments):
     (["attach", "--all", "--timeout", "3"], "--timeout: does not apply to --all"),
     (["attach", "/dev/x", "--timeout", "3"], "--timeout: needs --tab LINE, as only --tab waits for a device; add it"),
     (["attach", "/dev/x", "--online", "--persist"], "--persist, --online: exclude each other, as DEV becomes linear"),
-    (["attach", "--tab", "x", "--timeout", "86401"], "--timeout 86401: must be seconds, at most 86400"),
+    (["attach", "--tab", "x", "--timeout", "86401"], "--timeout 86401: must be a whole number of seconds from 0 to 86400"),
     (["attach", "--tab", "x"], "--tab x: /etc/aligntab has no valid line of this name"),
     (["boot"], "needs generator"), (["boot", "stop"], "needs generator")])
 def test_words_that_do_not_go_together_are_refused(tree, arguments, words):

@@ -25,12 +25,12 @@ def file(tmp_path):
 
 
 @pytest.mark.parametrize("options, words", [
-    (["--block", "512"], "--block 512: must be a power of two from 1024 to 1M"),
+    (["--block", "512"], "--block 512: must be a power of two from 1024 to 1048576"),
     (["--block", "3000"], "--block 3000: must be a power of two"),
     (["--block", "2M"], "--block 2M: must be a power of two"),
-    (["--time", "0"], "--time 0: must be a number of seconds"),
-    (["--rounds", "x"], "--rounds x: must be a number"),
-    (["--depth", "65"], "--depth 65: must be a number from 1 to 64"),
+    (["--time", "0"], "--time 0: must be a whole number of seconds"),
+    (["--rounds", "x"], "--rounds x: must be a whole number"),
+    (["--depth", "65"], "--depth 65: must be a whole number from 1 to 64"),
     (["--seed", "-1"], "--seed -1: must be a whole number"),
     (["--method", "aio"], "--method aio: must be io_uring or sync"),
     (["--kind", "read/in-block"], "--kind read/in-block: must be two or three requests"),

@@ -287,7 +287,7 @@ def test_any_number_of_threads_find_the_same(tmp_path):
     assert found[0] and len(set(found)) == 1
     for jobs in (0, 17, "x"):
         done = alignctl("plan", trace, "--each-disk", "--jobs", jobs)
-        assert done.returncode == USAGE and f"--jobs {jobs}: must be a number from 1 to 16" in done.stderr
+        assert done.returncode == USAGE and f"--jobs {jobs}: must be a whole number from 1 to 16" in done.stderr
 
 
 def test_the_page_is_of_the_document_and_replaces_no_other_file(tmp_path, trace):

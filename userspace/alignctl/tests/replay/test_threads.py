@@ -54,10 +54,10 @@ def test_threads_are_for_requests_together_up_to_the_greatest_depth(disk, trace)
 
 
 @pytest.mark.parametrize("option, value, reason", [
-    ("threads", "0", "must be a number from 1 to 256"), ("threads", "257", "must be a number from 1 to 256"),
-    ("warmup", "0", "must be seconds, above 0 and up to a day, e.g. 2.5"),
-    ("warmup", "5%", "must be seconds, above 0 and up to a day, e.g. 2.5"),
-    ("warmup", "1e9", "must be seconds, above 0 and up to a day, e.g. 2.5")])
+    ("threads", "0", "must be a whole number from 1 to 256"), ("threads", "257", "must be a whole number from 1 to 256"),
+    ("warmup", "0", "must be a number of seconds above 0, at most 86400, e.g. 2.5"),
+    ("warmup", "5%", "must be a number of seconds above 0, at most 86400, e.g. 2.5"),
+    ("warmup", "1e9", "must be a number of seconds above 0, at most 86400, e.g. 2.5")])
 def test_a_value_that_cannot_be_is_refused(disk, trace, option, value, reason):
     done = alignctl("replay", trace([]), "--on", disk, f"--{option}", value)
     assert done.returncode == USAGE and done.stderr.startswith(f"alignctl: --{option} {value}: {reason}")

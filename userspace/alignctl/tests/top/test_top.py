@@ -22,7 +22,7 @@ USAGE = 2
     (["x", "--rows", "0"], ["--rows 0: must be a whole number from 1 to 1048576"]),
     (["x", "--rows", "1048577"], ["--rows 1048577: must be"]),
     (["x", "--rows", "5bytes"], ["--rows 5bytes", "unknown unit 'bytes'"]),
-    (["x", "--interval", "0"], ["--interval 0: must be a number of seconds"]),
+    (["x", "--interval", "0"], ["--interval 0: must be a whole number of seconds"]),
     (["x", "--interval", "1", "0"], ["--interval: COUNT is 0; it must be at least 1"]),
     (["x", "--once", "--interval", "1", "2"], ["--once: means a COUNT of 1"]),
     (["--format", "influx"], ["--format influx", "prometheus"]),

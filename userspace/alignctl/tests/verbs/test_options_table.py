@@ -100,8 +100,24 @@ def test_an_argument_that_is_none_of_the_values_is_refused_and_the_values_are_na
     assert said == f"alignctl: --{option} nonsense: must be {listed}\n"
 
 
+NUMBERS = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["kind"] in ("number", "real")]
+
+
+@pytest.mark.parametrize("verb, option", NUMBERS)
+def test_an_argument_that_is_no_number_is_refused_with_what_it_must_be(verb, option):
+    for argument in ("nonsense", "-1", "1e400"):
+        assert refusal(verb, f"--{option}={argument}").startswith(f"alignctl: --{option} {argument}: ")
+
+
+@pytest.mark.parametrize("verb, option", ROWS)
+def test_the_kind_of_an_argument_says_whether_there_is_one_and_what_it_can_be(verb, option):
+    row = TABLES[verb][option]
+    assert (row["kind"] == "none") == (row["argument"] is None)
+    assert (row["kind"] == "name") <= bool(row["values"]) <= (row["kind"] in ("name", "list"))
+
+
 def test_there_are_rows_of_each_kind():
-    assert min(map(len, (EXCLUDED, ALONE, NEEDING, NAMED))) >= 8
+    assert min(map(len, (EXCLUDED, ALONE, NEEDING, NAMED, NUMBERS))) >= 8
 
 
 @pytest.mark.parametrize("arguments, said", [

@@ -157,7 +157,7 @@ def test_version(arguments):
     (["verify", "w512", "--on", "x", "--physical", "4KB"], ["--physical 4KB", "unknown unit 'KB'"]),
     (["attach", "/dev/none", "--physical", "0"], ["--physical 0"]),
     (["attach", "/dev/none", "--offset", "-512"], ["--offset -512", "bytes"]),
-    (["attach", "/dev/none", "--logical", "4096"], ["--logical 4096: must be 512; leave it out"]),
+    (["attach", "/dev/none", "--logical", "4096"], ["--logical 4096: must be 512, or left out"]),
     (["attach", "/dev/none", "--logical", "0"], ["--logical 0: must be 512"]),
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["attach", "/dev/none", "--write-cache", "yes"], ["--write-cache yes", "on or off"]),
