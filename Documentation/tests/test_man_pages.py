@@ -50,7 +50,7 @@ def test_each_option_has_one_entry(verb):
 def table():
     def row(name, **fields):
         return {"option": name, "argument": None, "kind": "none", "help": f"do {name}", "values": [], "excludes": [],
-                "only_with": None, "needs": None, "because": None, **fields}
+                "only_with": None, "needs": [], "because": None, **fields}
     return row
 
 
@@ -62,7 +62,7 @@ def test_both_of_two_options_that_exclude_each_other_say_it(table):
 
 
 def test_a_text_by_hand_stands_for_the_line_of_the_help_and_for_the_values_that_it_names(table):
-    row = table("by", argument="WHAT", values=["host", "disk"], needs="one", because="which has both")
+    row = table("by", argument="WHAT", values=["host", "disk"], needs=["one"], because="which has both")
     plain = made.entry(row, [row], {})
     assert "\nSome of \\fBhost\\fP and" in made.entry({**row, "kind": "list"}, [row], {})
     assert "\nDo by.\nOne of \\fBhost\\fP and \\fBdisk\\fP.\nNeeds \\fB\\-\\-one\\fP, which has both.\n" in plain

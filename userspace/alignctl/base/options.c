@@ -268,24 +268,36 @@ static const char *comma(const struct option_row *row)
 	return row->because ? ", " : "";
 }
 
-/* Refuse an option that is given without the one that it needs. */
+/* Refuse an option that is given without any of those that it needs. */
 static int check_needs(const struct verb *verb, const struct option_row *row,
 		       const bool *given)
 {
-	const struct option_row *needed = verb->options;
-	const char *argument;
+	char needed[256] = "";
+	size_t i, nr = 0, all = 0;
 
-	if (!row->needs)
+	for (i = 0; verb->options[i].name && row->needs; i++) {
+		if (!is_among(verb->options[i].name, row->needs))
+			continue;
+		if (given[i])
+			return 0;
+		all++;
+	}
+	if (!all)
 		return 0;
-	while (needed->name && strcmp(needed->name, row->needs))
-		needed++;
-	if (given[needed - verb->options])
-		return 0;
-	argument = needed->nr_values == 1 ? needed->values[0] :
-		   needed->argument ? needed->argument : "";
-	message_error("--%s: needs --%s%s%s%s%s; add it", row->name,
-		      needed->name, *argument ? " " : "", argument, comma(row),
-		      because(row));
+	for (i = 0; verb->options[i].name; i++) {
+		const struct option_row *other = &verb->options[i];
+		const char *argument = other->nr_values == 1 ?
+			other->values[0] : other->argument;
+
+		if (!is_among(other->name, row->needs))
+			continue;
+		nr++;
+		add(needed, sizeof(needed), "%s--%s%s%s", nr == 1 ? "" :
+		    nr == all ? " or " : ", ", other->name,
+		    argument ? " " : "", argument ?: "");
+	}
+	message_error("--%s: needs %s%s%s; add %s", row->name, needed, comma(row),
+		      because(row), all > 1 ? "one" : "it");
 	return -1;
 }
 

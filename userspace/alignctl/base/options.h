@@ -52,7 +52,8 @@ extern const char *const option_switch[2];
  *	spaces; NULL: there are none
  * @only_with: names of the options that go with this one, as all others do
  *	not; NULL: @excludes says which do not
- * @needs: name of an option without which this one means nothing; NULL: none
+ * @needs: names of options without one of which this one means nothing, separated
+ *	by spaces; NULL: it needs none
  * @repeats: each of its arguments counts; else the last one
  * @because: why, for the message about @excludes, @only_with or @needs, such as
  *	"which has all histograms"; NULL: it is plain

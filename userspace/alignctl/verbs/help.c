@@ -26,8 +26,8 @@ static const struct schema_row option_rows[] = {
 	       "The options that do not go with it"),
 	MEMBER("only_with", JSON_ARRAY | JSON_TEXT | JSON_NULL, NULL,
 	       "The options that go with it, as no others do; null: excludes has those that do not"),
-	MEMBER("needs", JSON_TEXT | JSON_NULL, NULL,
-	       "The option without which it is refused, or null"),
+	MEMBER("needs", JSON_ARRAY | JSON_TEXT, NULL,
+	       "The options without one of which it is refused; empty: it needs none"),
 	MEMBER("because", JSON_TEXT | JSON_NULL, NULL,
 	       "Why it does not go with others, or needs one, in words that end a sentence; null: that is plain"),
 	{ 0 },
@@ -118,7 +118,7 @@ static struct json_object *option_json(const struct option_row *row)
 	json_add(object, "excludes", names_json(row->excludes ?: ""));
 	json_add(object, "only_with", row->only_with ?
 				      names_json(row->only_with) : NULL);
-	json_add_text(object, "needs", row->needs);
+	json_add(object, "needs", names_json(row->needs ?: ""));
 	json_add_text(object, "because", row->because);
 	return object;
 }

@@ -53,20 +53,26 @@ static const struct option_row rows[] = {
 	[ROW_TOUCHES_ONLY] = OPTION("touches-only", ARG_NONE,
 				    "only count touches: quicker, without the modes"),
 	[ROW_EACH_DISK] = OPTION("each-disk", ARG_NONE,
-				 "trace: a row for each disk, the costliest first"),
+				 "trace: a row for each disk, the costliest first",
+				 .excludes = "on cache-block buffered fdatasync",
+				 .because = "as each disk is planned for by itself"),
 	[ROW_PARTIAL] = OPTION("partial", ARG_FILE,
 			       "trace: write a partial plan, for --merge",
-			       .excludes = "json html"),
+			       .excludes = "json html on cache-block buffered fdatasync",
+			       .because = "as a partial plan only has touches by disk"),
 	[ROW_MERGE] = OPTION("merge", ARG_NONE,
 			     "combine the partial plans SOURCE...",
 			     .only_with = "each-disk partial memory html json",
 			     .because = "as the partial plans contain the rest"),
 	[ROW_MEMORY] = OPTION("memory", ARG_BYTES(1, OPTION_ANY),
-			      "several disks: at most N bytes of memory (1G)"),
+			      "several disks: at most N bytes of memory (1G)",
+			      .needs = "each-disk partial merge"),
 	[ROW_JOBS] = OPTION("jobs", ARG_NUMBER(1, LANES_MOST),
-			    "several disks: work on N at a time (all processors)"),
+			    "several disks: work on N at a time (all processors)",
+			    .needs = "each-disk partial"),
 	[ROW_HTML] = OPTION("html", ARG_FILE,
-			    "several disks: write the plan as a page, too"),
+			    "several disks: write the plan as a page, too",
+			    .needs = "each-disk merge"),
 	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
@@ -242,21 +248,6 @@ static int check_trace(const struct options *options, const char *name)
 	return REFUSE_GIVEN(all, name, "a trace");
 }
 
-/* Refuse options that do not apply to several disks. Return: enum alignctl_exit. */
-static int check_disks(const struct options *options, const char *name)
-{
-	const struct given_option all[] = {
-		{ "on", options->on },
-		{ "cache-block", options->cache_block },
-		{ "buffered", options->plan.access == PLAN_BUFFERED },
-		{ "fdatasync", options->plan.fdatasync },
-	};
-
-	return REFUSE_GIVEN(all, name, options->disks.partial ?
-			    "of which a partial plan is made" :
-			    "of which each disk is planned for");
-}
-
 /* Return the page-cache block, bytes; 0: direct I/O. */
 static uint32_t cache_block(const struct options *options,
 			    const struct source *source,
@@ -328,21 +319,12 @@ static int check_operands(const struct options *options, char **name, int nr)
 			      name[1]);
 		return ALIGNCTL_USAGE;
 	}
-	if (!plan_disks_asked(&options->disks)) {
-		const struct given_option all[] = {
-			{ "memory", options->disks.memory },
-			{ "jobs", options->disks.jobs },
-			{ "html", options->disks.html },
-		};
-
-		return REFUSE_GIVEN(all, name[0], "without --each-disk");
-	}
-	if (workload_find(name[0])) {
+	if (plan_disks_asked(&options->disks) && workload_find(name[0])) {
 		message_error("%s: is a workload, which has one disk; leave --each-disk and --partial out, or give a trace",
 			      name[0]);
 		return ALIGNCTL_USAGE;
 	}
-	return check_disks(options, name[0]);
+	return ALIGNCTL_FINE;
 }
 
 static int run(const struct verb *verb, int argc, char **argv)

@@ -30,7 +30,6 @@
 struct probe_options {
 	const char *force;
 	const char *write;
-	const char *save;
 	const char *samples;
 	struct area area;
 	uint64_t depth;
@@ -57,7 +56,8 @@ static const struct option_row rows[] = {
 			     .excludes = "span",
 			     .because = "as --write sets the span"),
 	[ROW_SAVE] = OPTION("save", ARG_FILE,
-			    "save the area there (default: current directory)"),
+			    "save the area there (default: current directory)",
+			    .needs = "write", .because = "as nothing else is saved"),
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "say what would be done; do nothing"),
 	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data"),
@@ -84,14 +84,12 @@ static int take_option(size_t row, const char *argument, void *context)
 	case ROW_WRITE:
 		options->write = argument;
 		return area_take(&options->area, argument);
-	case ROW_SAVE:
-		options->save = argument;
-		return 0;
 	case ROW_FORCE:
 		options->force = argument;
 		return 0;
 	case ROW_SPAN:
 	case ROW_SEED:
+	case ROW_SAVE:
 	case ROW_DRY_RUN:
 	case ROW_HTML:
 	case ROW_JSON:
@@ -149,12 +147,9 @@ static int check_method(const struct probe_options *options,
 	if (method->writes && !options->write)
 		message_error("%s: writes; name the area to write and restore: --write START+LENGTH, e.g. 0+1G",
 			      method->name);
-	else if (!method->writes && !method->may_write &&
-		 (options->write || options->save))
-		message_error("--%s: %s only reads; leave it out",
-			      options->write ? "write" : "save", method->name);
-	else if (options->save && !options->write)
-		message_error("--save: nothing is saved without --write START+LENGTH; add it, or leave --save out");
+	else if (options->write && !method->writes && !method->may_write)
+		message_error("--write: %s only reads; leave it out",
+			      method->name);
 	else if (options->depth && method->in_turn)
 		message_error("--depth: %s makes one request after the other; leave it out",
 			      method->name);

@@ -82,7 +82,8 @@ static const struct option_row rows[] = {
 	[ROW_DRIVE_CONTROL] = OPTION("drive-control", ARG_PATH("SOCKET"),
 				     "control socket of the drive512e: adds its counters"),
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE,
-			       "--vs, --live: say what would be done; do nothing"),
+			       "--vs, --live: say what would be done; do nothing",
+			       .needs = "vs live"),
 	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data",
 			     .repeats = true),
@@ -171,7 +172,6 @@ static int take_option(size_t row, const char *argument, void *context)
 		break;
 	case ROW_DRY_RUN:
 		options->own.dry_run = true;
-		options->for_two = rows[row].name;
 		break;
 	case ROW_MODES:
 		return take_modes(options, argument);

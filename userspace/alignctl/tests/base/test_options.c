@@ -184,7 +184,7 @@ static const struct option_row paint_rows[] = {
 	OPTION("dry", ARG_NONE, "paint nothing", .only_with = "wet colour"),
 	OPTION("wet", ARG_NONE, "paint", .excludes = "size mixed",
 	       .because = "as it is wet"),
-	OPTION("twice", ARG_NONE, "paint again", .needs = "colour"),
+	OPTION("twice", ARG_NONE, "paint again", .needs = "colour mixed"),
 	OPTION("size", ARG_NUMBER(1, OPTION_ANY), "a size"),
 	{ 0 },
 };
@@ -234,6 +234,7 @@ static void together(void)
 		{ "--dry --wet", true }, { "--wet --colour red", true },
 		{ "--wet --size 4", false }, { "--mixed red --wet", false },
 		{ "--twice", false }, { "--twice --colour red", true },
+		{ "--mixed red --twice", true }, { "--twice --size 4", false },
 		{ "--colour red --colour green", true },
 		{ "--size 4 --size 5 --colour red", true },
 	};

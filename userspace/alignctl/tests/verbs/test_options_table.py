@@ -44,7 +44,7 @@ def test_all_verbs_have_a_table():
 @pytest.mark.parametrize("verb, option", ROWS)
 def test_a_row_names_options_of_its_verb(verb, option):
     row = TABLES[verb][option]
-    named = {*row["excludes"], *(row["only_with"] or ()), *([row["needs"]] if row["needs"] else ())}
+    named = {*row["excludes"], *(row["only_with"] or ()), *row["needs"]}
     assert named <= {*TABLES[verb]} - {option}
 
 
@@ -82,11 +82,14 @@ NEEDING = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["need
 
 
 @pytest.mark.parametrize("verb, option", NEEDING)
-def test_an_option_without_the_one_that_it_needs_is_refused(verb, option):
-    needed = TABLES[verb][TABLES[verb][option]["needs"]]
+def test_an_option_without_one_of_those_that_it_needs_is_refused(verb, option):
     said = refusal(verb, *words(verb, option))
-    shown = needed["values"][0] if len(needed["values"]) == 1 else needed["argument"] or ""
-    assert f"--{option}: needs --{needed['option']} {shown}".rstrip() in said and said.endswith("; add it\n")
+    *most, last = [" ".join(filter(None, (f"--{needed}", row["values"][0] if len(row["values"]) == 1 else row["argument"])))
+                   for needed, row in TABLES[verb].items() if needed in TABLES[verb][option]["needs"]]
+    listed = f"{', '.join(most)} or {last}" if most else last
+    assert said.startswith(f"alignctl: --{option}: needs {listed}") and said.endswith(f"; add {'one' if most else 'it'}\n")
+    for needed in TABLES[verb][option]["needs"]:
+        assert f"--{option}: needs" not in alignctl(verb, *words(verb, option), *words(verb, needed), "x").stderr
 
 
 NAMED = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["values"]]

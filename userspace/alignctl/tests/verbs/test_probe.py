@@ -208,7 +208,7 @@ def test_without_an_area_that_is_large_enough_no_block_is_claimed_and_nothing_ch
 @pytest.mark.parametrize("options, words", [
     (["--count", "9"], ["--count: block-size chooses the number of requests by its results"]),
     (["--depth", "9"], ["--depth: block-size makes one request after the other"]),
-    (["--save", "x"], ["--save: nothing is saved without --write"]),
+    (["--save", "x"], ["--save: needs --write START+LENGTH, as nothing else is saved; add it"]),
     (["--write", "0+8M", "--span", "8M"], ["--write, --span: exclude each other, as --write sets the span"]),
 ])
 def test_what_does_not_apply_to_block_size_is_refused(disk, options, words):
@@ -326,7 +326,7 @@ def test_what_is_neither_a_device_nor_samples_is_refused(disk, data, arguments, 
     (["--depth", "300"], ["--depth 300", "from 1 to 256"]),
     (["--span", "1X"], ["1X"]),
     (["--write", "0+8M"], ["--write: cncread only reads; leave it out"]),
-    (["--save", "x"], ["--save: cncread only reads; leave it out"]),
+    (["--save", "x"], ["--save: needs --write START+LENGTH"]),
 ])
 def test_a_wrong_option_is_named(disk, options, words):
     failed = alignctl("probe", "cncread", disk, *options)
