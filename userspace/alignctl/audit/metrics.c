@@ -46,7 +46,7 @@ static const struct metric metrics[METRIC_NR] = {
 	[METRIC_BUILD] = { "build_info", NULL,
 		"1, with the version of alignctl", false },
 	[METRIC_TIME] = { "timestamp", "seconds",
-		"when check answered, since 1970", false },
+		"time of this check, in seconds since 1970", false },
 	[METRIC_DISK] = { "disk_info", NULL,
 		"1, with the identity of a disk and the source of its block", false },
 	[METRIC_PHYSICAL] = { "physical_block", "bytes",

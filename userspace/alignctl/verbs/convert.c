@@ -57,7 +57,7 @@ static int take_option(size_t row, const char *argument, void *context)
 
 static void more_help(void)
 {
-	puts("\nSeveral IN are the files of one blktrace, as DEV.blktrace.* names them.");
+	puts("\nSeveral IN must be files of one blktrace, as DEV.blktrace.* expands to.");
 }
 
 /*

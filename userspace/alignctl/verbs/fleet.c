@@ -80,7 +80,7 @@ static void more_help(void)
 {
 	puts("\nFILE is what check, stats or plan prints with --json on a host. Its name says\n"
 	     "which host: HOST/check.json or HOST.check.json, likewise stats and plan-DEVICE,\n"
-	     "or HOST.json. Of a DIR, all *.json in it, and in the folders in it.");
+	     "or HOST.json. Of a DIR, all *.json in it and in its subdirectories are read.");
 }
 
 const struct verb verb_fleet = {
