@@ -14,7 +14,7 @@ from lab.paths import OUT
 from rig.direct import RWF_DSYNC, Disk, pattern
 from rig.dm import Align, run
 from rig.recording import EVENT, Recording
-from rig.witness import TRACING, Request, Trace
+from rig.witness import TRACING, Request, Trace, eventually
 
 pytestmark = pytest.mark.usefixtures("tracefs")
 
@@ -188,16 +188,23 @@ def test_discards_of_a_replay_are_in_flight_together_and_are_those_of_the_trace(
     depth, taken_ns = 8, 300_000_000
     trace = tmp_path / "discards.csv"
     trace.write_text("op,offset_sectors,sectors\n" + "".join(f"discard,{d.sector},{d.sectors}\n" for d in discards))
+    together = tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12)
     with rig.scsi_debug(lbpu=1, lbpws=1, physblk_exp=3) as path:
         SCSI_DEBUG_DELAY.write_text(f"{taken_ns}\n")
-        recording = Recording(path, tmp_path, command=[ALIGNCTL, "replay", trace, "--on", path, "--timing", "fast",
-                                                       "--depth", depth, "--no-check", "--force", path]).end()
-    assert sorted(recording.of("D")) == discards and not recording.of("W", "Z")
-    began = sorted(int(row["time_ns"]) for row in recording.rows if row["op"] == "discard")
-    if tuple(map(int, os.uname().release.split(".")[:2])) >= (6, 12):
-        assert began[depth - 1] - began[0] < taken_ns <= began[depth] - began[0], "not `depth` requests are in flight"
-    else:
-        assert all(later - earlier >= taken_ns for earlier, later in itertools.pairwise(began))
+
+        def in_flight_as_asked():
+            recording = Recording(path, tmp_path, command=[ALIGNCTL, "replay", trace, "--on", path, "--timing", "fast",
+                                                           "--depth", depth, "--no-check", "--force", path]).end()
+            assert sorted(recording.of("D")) == discards and not recording.of("W", "Z")
+            began = sorted(int(row["time_ns"]) for row in recording.rows if row["op"] == "discard")
+            if not together:
+                assert all(later - earlier >= taken_ns for earlier, later in itertools.pairwise(began))
+                return True
+            assert taken_ns <= began[depth] - began[0], "more than `depth` requests are in flight"
+            # On a busy machine the first one may end before so many are sent: then again.
+            return began[depth - 1] - began[0] < taken_ns
+
+        eventually(in_flight_as_asked, "not `depth` requests are in flight", timeout=60)
 
 
 def test_a_replayed_flag_is_a_flush_of_the_drive_at_its_place(rig, tmp_path):
