@@ -15,7 +15,7 @@
 /* What the argument of an option is. */
 enum option_kind {
 	OPTION_NONE,		/* the option takes none */
-	OPTION_TEXT,		/* whatever the verb reads in it */
+	OPTION_TEXT,		/* any; the verb reads it */
 	OPTION_PATH,		/* a file */
 	OPTION_DEVICE,		/* a block device, or a file */
 	OPTION_LINE,		/* the name of a line of aligntab */
