@@ -53,7 +53,7 @@ EQUIVALENT: dict[str, str] = {
     "bio_set_dev(bio, at->dev->bdev);":
         "the two set fields of the bio that do not depend on each other",
     "write.c: remainder_uncut: ledger_inc(at->ledger, uncut); n = align_block_sectors(g) - align_sector_in_block(g, "
-    "io->write.remainder_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->write.remainder_sector); "
+    "io->write.unsent.bi_sector); => n = align_block_sectors(g) - align_sector_in_block(g, io->write.unsent.bi_sector); "
     "ledger_inc(at->ledger, uncut);":
         "the counter has nothing to do with @n",
     "write.c: remainder_send: unsigned int pieces = 0; => unsigned int pieces = 1;":
