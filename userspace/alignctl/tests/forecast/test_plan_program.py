@@ -487,7 +487,7 @@ def test_memory_does_not_grow_with_a_trace(tmp_path):
     (["plan", "w512", "--size", "100"], ["--size 100", "multiple of the logical block, 512 bytes"]),
     (["plan", "w512", "--size", "1M", "--logical", "3M"], ["--size 1048576", "multiple of the logical block"]),
     (["plan", "w512", "--size", "0"], ["--size 0", "at least 1"]),
-    (["plan", "w512", "--logical", "0"], ["--logical 0", "at least 1"]),
+    (["plan", "w512", "--logical", "0"], ["--logical 0", "from 1 to 4294967295"]),
     (["plan", "w512", "--physical", "0"], ["--physical 0", "from 1 to 4294967295"]),
     (["plan", "w512", "--offset", "4G"], ["--offset 4G", "from 0 to 4294967295"]),
     (["plan", "w512", "--start", "x"], ["--start x", "bytes"]),
