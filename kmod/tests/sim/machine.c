@@ -199,6 +199,9 @@ static bool pass_points(void)
 	case PCT_RENEW:
 		machine_current->priority = pct_new_priority();
 		break;
+	case PCT_LAST:
+		machine_current->priority = pct_last_priority();
+		break;
 	case PCT_TIME:
 		return true;
 	case PCT_STAY:

@@ -7,10 +7,12 @@
 #define MOST_ALONE	20000U
 /* One in so many change points has time go on. */
 #define TIME_ONE_IN	4U
+/* Priorities below this are of threads that have gone last, which is once in MOST_ALONE points. */
+#define LAST_BELOW	(1U << 30)
 
 /* The change points, ascending. */
 static unsigned int change[MOST_CHANGES], nr_changes, next_change;
-static unsigned int passed, alone;
+static unsigned int passed, alone, nr_last;
 
 static void add_change(unsigned int at)
 {
@@ -29,6 +31,7 @@ void pct_begin(unsigned int depth, unsigned int steps)
 	next_change = 0;
 	passed = 0;
 	alone = 0;
+	nr_last = 0;
 	for (i = 1; i < depth && i <= MOST_CHANGES; i++)
 		add_change(1 + machine_choose(steps));
 }
@@ -36,12 +39,17 @@ void pct_begin(unsigned int depth, unsigned int steps)
 /* Lower priorities are those of the change points. */
 unsigned int pct_new_priority(void)
 {
-	return MOST_CHANGES + machine_choose(1U << 31);
+	return LAST_BELOW + MOST_CHANGES + machine_choose(1U << 31);
 }
 
 unsigned int pct_lowest_priority(void)
 {
-	return MOST_CHANGES - next_change;
+	return LAST_BELOW + MOST_CHANGES - next_change;
+}
+
+unsigned int pct_last_priority(void)
+{
+	return LAST_BELOW - ++nr_last;
 }
 
 unsigned int pct_until_change(void)
@@ -65,7 +73,7 @@ enum pct_change pct_pass(unsigned int points)
 	if (alone < MOST_ALONE)
 		return PCT_STAY;
 	alone = 0;
-	return PCT_RENEW;
+	return machine_chance(2) ? PCT_RENEW : PCT_LAST;
 }
 
 void pct_switched(void)

@@ -14,7 +14,9 @@
  * Two rules are added, as that schedule is unfair. Time has the lowest priority
  * of all, so that a thread that polls does not starve others; a change
  * point may have it go on to the next timer instead. And a thread that has run for very
- * many points without any switch draws a new priority: it may wait for the others.
+ * many points without any switch may wait for the others: it draws a new priority, or
+ * goes behind all, those before it included. Each of several threads that poll goes
+ * there in its turn, so that the one for which they wait is not below them for ever.
  */
 #ifndef SIM_STRATEGY_H
 #define SIM_STRATEGY_H
@@ -24,6 +26,7 @@ enum pct_change {
 	PCT_STAY,
 	PCT_LOWER,	/* who runs gets pct_lowest_priority() */
 	PCT_RENEW,	/* who runs gets pct_new_priority() */
+	PCT_LAST,	/* who runs gets pct_last_priority() */
 	PCT_TIME,	/* time goes on to the next timer */
 };
 
@@ -31,7 +34,10 @@ enum pct_change {
 void pct_begin(unsigned int depth, unsigned int steps);
 
 unsigned int pct_new_priority(void);
+/* Below all drawn ones and those of earlier change points. */
 unsigned int pct_lowest_priority(void);
+/* Below all priorities that there are. */
+unsigned int pct_last_priority(void);
 
 /* Points until a thread may have to be switched by the strategy alone. */
 unsigned int pct_until_change(void);
