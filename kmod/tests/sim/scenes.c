@@ -72,6 +72,24 @@ static void full_requests(void)
 	MUST(HELD, 0);
 	stage.drive->queue->limits.max_sectors = 2048;
 	stage_close();
+
+	/* The oldest has neighbours on both sides; those that do not fit keep their time. */
+	stage.drive->queue->limits.max_sectors = 3 * stage.block;
+	stage_open(2, 400, 64);
+	act_write(stage_at(7), 1);
+	act_write(stage_at(6), 1);
+	act_write(stage_at(8), 1);
+	stage_rest_ms(150);
+	act_write(stage_at(9), 1);
+	act_write(stage_at(10), 1);
+	stage_rest_ms(300);
+	must_see(0, REQ_OP_READ, stage_at(6), 3 * stage.block);
+	MUST(HELD, 2);
+	stage_rest_ms(150);
+	must_have_seen(REQ_OP_READ, stage_at(9), 2 * stage.block);
+	MUST(HELD, 0);
+	stage.drive->queue->limits.max_sectors = 2048;
+	stage_close();
 }
 
 /* A drive that wants no gaps in memory gets requests as long as others do. */

@@ -119,7 +119,7 @@ void scene_read_once(void)
 void scene_crowded(void)
 {
 	struct act *before[2 * ORDER_RANGES], *touch[2], *behind, *elsewhere;
-	unsigned int nr = ARRAY_SIZE(before), ended = 0, i;
+	unsigned int nr = ARRAY_SIZE(before), i;
 	u64 reads;
 
 	if (stage.block > 16 || stage.plan->offset)
@@ -157,8 +157,7 @@ void scene_crowded(void)
 	MUST(act_wait(touch[0]) | act_wait(touch[1]) | act_wait(behind) |
 	     act_wait(elsewhere), BLK_STS_OK);
 	for (i = 0; i < nr; i++)
-		ended += before[i]->ended;
-	MUST(ended, nr);
+		MUST(act_wait(before[i]), BLK_STS_OK);
 	MUST(COUNT(pad_reads), reads + 2);
 	MUST(COUNT(rmw_drive), 0);
 	MUST(COUNT(touches_starved), 1);

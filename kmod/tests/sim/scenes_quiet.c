@@ -123,19 +123,21 @@ static struct {
 	unsigned int inside, counters;
 } counted;
 
-static void count_writes(void *number)
+static void pass_points(unsigned int points)
 {
-	unsigned int i, points;
+	while (points--)
+		machine_point();
+}
+
+/* Number 0 has its write in flight while the others come and go. */
+static void count_write(void *number)
+{
 	bool left;
 
-	for (i = 0; i < 400; i++) {
-		if (!quiet_enter(&counted.quiet, 5, &left)) {
-			machine_point();
-			continue;
-		}
+	pass_points(number ? machine_choose(24) : 0);
+	if (quiet_enter(&counted.quiet, 5, &left)) {
 		counted.inside++;
-		for (points = number ? 1 : 60; points; points--)
-			machine_point();
+		pass_points(number ? machine_choose(4) : 100);
 		counted.inside--;
 		quiet_leave(&counted.quiet, 5);
 	}
@@ -145,23 +147,28 @@ static void count_writes(void *number)
 /* No sum of counted writes hides one of them, wherever the others come and go. */
 void scene_counted_writes(void)
 {
-	unsigned int i;
+	unsigned int round;
+	unsigned long i;
+	bool empty;
 
 	memset(&counted, 0, sizeof(counted));
 	MUST(quiet_init(&counted.quiet), 0);
-	counted.counters = 5;
-	for (i = 0; i < 5; i++)
-		machine_start(CONTEXT_TASK, "counter", count_writes,
-			      (void *)(unsigned long)i);
-	while (counted.counters) {
-		quiet_end(&counted.quiet, 5);
-		for (i = 0; i < 4; i++)
-			if (quiet_is_empty(&counted.quiet, 5))
+	for (round = 0; round < 400; round++) {
+		counted.counters = 5;
+		for (i = 0; i < 5; i++)
+			machine_start(CONTEXT_TASK, "counter", count_write,
+				      (void *)i);
+		pass_points(machine_choose(48));
+		empty = !quiet_end(&counted.quiet, 5);
+		for (i = 0; i < 3; i++) {
+			if (empty)
 				MUST(counted.inside, 0);
+			empty = quiet_is_empty(&counted.quiet, 5);
+		}
+		while (counted.counters)
+			stage_rest_us(1);
+		MUST(quiet_is_empty(&counted.quiet, 5), true);
 		quiet_begin(&counted.quiet, 5);
-		for (i = 0; i < 8; i++)
-			machine_point();
 	}
-	MUST(quiet_is_empty(&counted.quiet, 5), true);
 	quiet_exit(&counted.quiet);
 }

@@ -306,6 +306,10 @@ static unsigned int writers;
 
 static void write_one(void *number)
 {
+	unsigned int points;
+
+	for (points = machine_choose(400); points; points--)
+		machine_point();
 	act_write(stage_at(10 + 4 * (unsigned long)number), stage.block);
 	writers--;
 }
@@ -318,13 +322,13 @@ void scene_many_modes(void)
 	unsigned int round;
 
 	stage_open(1, 400, 64);
-	for (round = 0; round < 80; round++) {
-		writers = 3;
-		for (i = 0; i < 3; i++)
+	for (round = 0; round < 50; round++) {
+		writers = 5;
+		for (i = 0; i < 5; i++)
 			machine_start(CONTEXT_TASK, "writer", write_one,
 				      (void *)i);
 		MUST(stage_message("mode", modes[round % 2]), 0);
-		stage_rest_ms(1);
+		stage_rest_ms(20);
 		MUST(writers, 0);
 	}
 	stage_close();

@@ -122,12 +122,18 @@ def test_a_block_is_torn_in_each_way(built):
     assert masks(built, 6000) == 256
 
 
+RARE = {
+    # All that is held must have been written between two steps of a removal.
+    "removal": ["--lives", 600, "--strategy", "pct"],
+    # A thread must change its CPU between two instructions while another one is between two of a sum.
+    "counted writes": ["--lives", 600],
+}
+
+
 @pytest.mark.parametrize("scene", [scene if scene in ("times", "late reboot") else extent.only_all("two scenes fail", scene)
                                    for scene in SCENES])
 def test_a_scene_fails_where_its_thing_is_broken(built, linux, tmp_path, scene):
-    # All that is held must have been written between two steps of a removal.
-    often = ["--lives", 600, "--strategy", "pct"] if scene == "removal" else ["--lives", 40]
-    run = ("sim", "--seed", 1, "--focus", "scenes", *often)
+    run = ("sim", "--seed", 1, "--focus", "scenes", *RARE.get(scene, ["--lives", 40]))
     (status, _), = runs_with_changes(built, linux, tmp_path, [SCENES[scene]], [run],
                                      lambda results: results[0][0] == VIOLATION)
     assert status == VIOLATION
