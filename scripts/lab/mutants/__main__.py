@@ -5,7 +5,7 @@
 
 Mutants come from universalmutator's rules for C and from engine.rules; a seed chooses them, so that each function has its
 share. One that does not compile, or whose object code is that of the engine or of another mutant, does not count, and the
-next takes its place. The others run for at most 10 s of processor time. An ended run goes on where it stopped. Verdicts of
+next takes its place. The others run for at most 20 s of processor time. An ended run goes on where it stopped. Verdicts of
 runs before count as long as the engine is the same; survivors live again when the simulation has changed, and with --afresh
 all do.
 
