@@ -57,6 +57,51 @@ static void times(void)
 	stage_close();
 }
 
+/* Of neighbours no more go as one than the drive takes segments. */
+static void segments(void)
+{
+	unsigned short max = stage.drive->queue->limits.max_segments;
+	unsigned int i;
+
+	if (stage.plan->physical > PAGE_SIZE)
+		return;
+	stage.drive->queue->limits.max_segments = 2;
+	stage_open(2, 40, 64);
+	for (i = 0; i < 4; i++)
+		act_write(stage_at(6 + i), 1);
+	stage_rest_ms(60);
+	MUST(HELD, 0);
+	MUST(COUNT(pad_reads), 2);
+	stage.drive->queue->limits.max_segments = max;
+	stage_close();
+}
+
+/*
+ * None goes across the border of a chunk: a block behind it takes along those in front
+ * of it alone, and what follows keeps its time.
+ */
+static void chunks(void)
+{
+	unsigned int chunk = 4 * stage.block, at = 8, i;
+
+	while ((stage.start + stage_at(at)) % chunk)
+		at++;
+	stage.drive->queue->limits.chunk_sectors = chunk;
+	stage_open(2, 400, 64);
+	act_write(stage_at(at), 1);
+	for (i = 1; i < 4; i++)
+		act_write(stage_at(at - i), 1);
+	stage_rest_ms(150);
+	for (i = 1; i < 4; i++)
+		act_write(stage_at(at + i), 1);
+	stage_rest_ms(300);
+	MUST(HELD, 3);
+	stage_rest_ms(150);
+	MUST(HELD, 0);
+	stage.drive->queue->limits.chunk_sectors = 0;
+	stage_close();
+}
+
 /* Of many neighbours those go that one request takes, the oldest among them. */
 static void full_requests(void)
 {
@@ -90,6 +135,8 @@ static void full_requests(void)
 	MUST(HELD, 0);
 	stage.drive->queue->limits.max_sectors = 2048;
 	stage_close();
+	segments();
+	chunks();
 }
 
 /* A drive that wants no gaps in memory gets requests as long as others do. */
@@ -236,6 +283,16 @@ static void joined(void)
 	MUST(drive_seen(0)->hint, 3);
 	MUST(drive_seen(0)->opf & (REQ_META | REQ_RAHEAD), REQ_META);
 	must_see_no(1);
+	/* No more of it than fits in a request. */
+	stage.drive->queue->limits.max_sectors = 3 * stage.block;
+	act_write(stage_at(12), half);
+	drive_forget_seen();
+	act_write(stage_at(12) + half, half + 4 * stage.block);
+	must_see(0, REQ_OP_WRITE, stage_at(12), 3 * stage.block);
+	must_have_seen(REQ_OP_WRITE, stage_at(15), 2 * stage.block);
+	must_see_no(2);
+	MUST(COUNT(cuts), 1);
+	stage.drive->queue->limits.max_sectors = 2048;
 	stage_close();
 }
 
@@ -314,6 +371,7 @@ static void properties(void)
 /* Held blocks are on no cgroup's account, and of no hurry until a flush waits for them. */
 static void properties_of_held(void)
 {
+	const struct drive_seen *seen;
 	struct act *flush;
 	unsigned int i;
 
@@ -339,6 +397,17 @@ static void properties_of_held(void)
 	MUST(drive_seen(0)->opf & (REQ_SYNC | REQ_IDLE), REQ_SYNC | REQ_IDLE);
 	MUST(drive_seen(1)->opf & (REQ_SYNC | REQ_IDLE), REQ_SYNC | REQ_IDLE);
 	MUST(drive_seen(2)->op, REQ_OP_FLUSH);
+	/* With a write that is not held, the request is of that one. */
+	act_place = (struct act_place) { 0 };
+	act_write(stage_at(18) + 1, 1);
+	drive_forget_seen();
+	act_place = (struct act_place) { .ioprio = 7 };
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_FUA | REQ_META,
+			       stage_at(18), 1)), BLK_STS_OK);
+	/* The two complete a block of two sectors, which is not read. */
+	seen = must_see(stage.block > 2, REQ_OP_WRITE, stage_at(18), stage.block);
+	MUST(seen->opf & REQ_META, REQ_META);
+	MUST(seen->ioprio, 7);
 	/* Neighbours with one placement, and with two. */
 	for (i = 0; i < 2; i++) {
 		act_place.hint = 4;
@@ -884,6 +953,7 @@ static void forgotten(void)
 static void gate(void)
 {
 	struct act *act, *later;
+	struct thread *first;
 
 	stage_open(1, 400, 64);
 	stage_waits(WRITES);
@@ -899,8 +969,15 @@ static void gate(void)
 	MUST(stage.at->mode, ALIGN_PAD);
 	must_see(1, REQ_OP_WRITE, stage_at(8), stage.block);
 	begin(mode_task);
+	first = admin;
 	stage_rest_ms(10);
 	MUST(answered, false);
+	/* One that waits for this message is killed alone. */
+	begin(mode_task);
+	MUST(admin != first, true);
+	kill_admin();
+	MUST(answer, -EINTR);
+	answered = false;
 	stage_waits(0);
 	stage_rest_ms(10);
 	MUST(answered, true);
@@ -1085,6 +1162,31 @@ static void cache_stays(void)
 	stage_close();
 }
 
+/* A second table of a device, which keeps the first, at each allocation in turn. */
+static void no_memory_for_second(void)
+{
+	char *argv[] = { "drive", "0", "2", "write_cache", "on" };
+	struct mapped_device *md = shim_md_new("small", 4);
+	bool refused = true;
+	char *error = NULL;
+	unsigned int nth;
+
+	MUST(shim_md_load(md, 64, ARRAY_SIZE(argv), argv, &error), 0);
+	MUST(shim_md_resume(md), 0);
+	for (nth = 1; refused; nth++) {
+		int ret;
+
+		shim_nr_allocations = 0;
+		shim_faults.nth = nth;
+		ret = shim_md_load(md, 64, ARRAY_SIZE(argv), argv, &error);
+		refused = shim_nr_allocations >= nth;
+		shim_faults.nth = 0;
+		MUST(ret, refused ? -ENOMEM : 0);
+	}
+	MUST_LIE(nth, 10, 30);
+	shim_md_remove(md);
+}
+
 /* A table for which memory lacks, at each allocation in turn. */
 static void no_memory(void)
 {
@@ -1111,6 +1213,7 @@ static void no_memory(void)
 		shim_md_remove(md);
 	}
 	MUST_LIE(nth, 10, 30);
+	no_memory_for_second();
 }
 
 /* What a reboot writes, and in which time. */
@@ -1326,6 +1429,25 @@ static void long_write(void)
 	stage_close();
 }
 
+static void reset_task(void *unused)
+{
+	MUST(stage_message("reset_stats", NULL), 0);
+}
+
+/* Resets of the ledger that come together need the memory for it once. */
+static void two_resets(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 20; i++) {
+		stage_open(0, 400, 64);
+		machine_start(CONTEXT_TASK, "reset", reset_task, NULL);
+		reset_task(NULL);
+		stage_rest_us(AT_ONCE_US);
+		stage_close();
+	}
+}
+
 static const struct {
 	const char *name;
 	void (*play)(void);
@@ -1363,6 +1485,11 @@ static const struct {
 	{ "ceiling", scene_ceiling }, { "crowded", scene_crowded },
 	{ "in order", scene_in_order }, { "waits once", scene_waits_once },
 	{ "edge", scene_edge }, { "front edge", scene_front_edge },
+	{ "shared reads", scene_shared_reads },
+	{ "whole reads", scene_whole_reads },
+	{ "indivisible", scene_indivisible }, { "bad block", scene_bad_block },
+	{ "many parts", scene_many_parts }, { "deferred", scene_deferred },
+	{ "two resets", two_resets },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", reboot_in_time }, { "late reboot", late_reboot },

@@ -34,6 +34,7 @@ void scene_polled(void);
 void scene_quiet_areas(void);
 
 /* Scenes of scenes_waits.c. */
+void scene_deferred(void);
 void scene_dropped(void);
 void scene_few_pieces(void);
 void scene_frozen(void);
@@ -53,8 +54,15 @@ void scene_two_regions(void);
 void scene_batches(void);
 void scene_cut(void);
 void scene_long_run(void);
+void scene_many_parts(void);
 void scene_patched(void);
 void scene_zeroes(void);
+
+/* scenes_bounce.c */
+void scene_bad_block(void);
+void scene_indivisible(void);
+void scene_shared_reads(void);
+void scene_whole_reads(void);
 
 void scenes_play(const struct world_plan *plan, struct gendisk *drive);
 

@@ -114,6 +114,41 @@ void scene_long_run(void)
 	stage_close();
 }
 
+/* A write that is cut, and of which more than one part waits, has waited once. */
+void scene_many_parts(void)
+{
+	struct act *touch[RANGE_BLOCKS + 8], *write;
+	unsigned int nr = RANGE_BLOCKS + ARRAY_SIZE(touch), i;
+	u64 waits;
+
+	if (stage.block > 8)
+		return;
+	stage_open(2, 400, 256);
+	/* The first part finds what is held, and the others what is in flight. */
+	hold_row(RANGE_BLOCKS);
+	stage_waits(READS);
+	for (i = 0; i < ARRAY_SIZE(touch); i++)
+		touch[i] = act_send(REQ_OP_WRITE | REQ_FUA,
+				    stage_at(4 + RANGE_BLOCKS + i) + 1, 1);
+	stage_rest_ms(1);
+	waits = COUNT(waits);
+	write = act_send(REQ_OP_WRITE, stage_at(4), nr * stage.block);
+	stage_rest_ms(1);
+	must_have_seen(REQ_OP_WRITE, stage_at(4), RANGE_BLOCKS * stage.block);
+	stage_waits_from(READS, 4 + 2 * RANGE_BLOCKS);
+	stage_rest_ms(5);
+	must_have_seen(REQ_OP_WRITE, stage_at(4 + RANGE_BLOCKS),
+		       RANGE_BLOCKS * stage.block);
+	MUST(write->ended, false);
+	stage_waits(0);
+	MUST(act_wait(write), BLK_STS_OK);
+	for (i = 0; i < ARRAY_SIZE(touch); i++)
+		MUST(act_wait(touch[i]), BLK_STS_OK);
+	MUST(COUNT(cuts), 2);
+	MUST(COUNT(waits) - waits, 1);
+	stage_close();
+}
+
 /* How often the block 4 was seen with touches that are not in its buffer yet. */
 static unsigned int partly_patched;
 

@@ -198,6 +198,19 @@ static void targets_that_go(void)
 	shim_md_remove(md);
 }
 
+/* A device has the files of a target before the table with that target is live. */
+static void targets_that_come(void)
+{
+	struct mapped_device *md = shim_md_new("small", 4);
+
+	load_small(md, 1);
+	MUST(shim_md_resume(md), 0);
+	MUST(read_of(md, "target1_", "mode"), (u64)-ENXIO);
+	load_small(md, 2);
+	MUST(read_of(md, "target1_", "mode"), (u64)-ENODEV);
+	shim_md_remove(md);
+}
+
 void scene_files(void)
 {
 	shim_files = true;
@@ -222,6 +235,7 @@ void scene_files(void)
 	must_keep_baselines();
 	must_count_rows();
 	stage_close();
+	targets_that_come();
 	targets_that_go();
 	shim_files = false;
 }

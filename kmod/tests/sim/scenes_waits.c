@@ -111,20 +111,23 @@ void scene_few_pieces(void)
 void scene_passed_over(void)
 {
 	struct act *read, *range;
-	u64 held;
+	u64 held[2];
 
 	stage_open(2, 400, 64);
 	stage_waits(READS | WRITES);
-	read = act_send(REQ_OP_READ, stage_at(4), 1);
-	act_write(stage_at(4), 1);
-	held = stage.content[stage_at(4)];
-	range = act_send(REQ_OP_WRITE, stage_at(4), stage.block);
+	/* The last sector of a block, and the first of the next one. */
+	read = act_send(REQ_OP_READ, stage_at(5) - 1, 2);
+	act_write(stage_at(5) - 1, 1);
+	act_write(stage_at(5), 1);
+	memcpy(held, stage.content + stage_at(5) - 1, sizeof(held));
+	range = act_send(REQ_OP_WRITE, stage_at(4), 2 * stage.block);
 	stage_rest_us(AT_ONCE_US);
-	must_see(1, REQ_OP_WRITE, stage_at(4), stage.block);
+	must_see(1, REQ_OP_WRITE, stage_at(4), 2 * stage.block);
 	stage_waits(WRITES);
 	MUST(act_wait(read), BLK_STS_OK);
 	MUST(range->ended, false);
-	MUST(read->memory[0], held);
+	MUST(read->memory[0], held[0]);
+	MUST(read->memory[SECTOR_SIZE / sizeof(u64)], held[1]);
 	stage_waits(0);
 	MUST(act_wait(range), BLK_STS_OK);
 	stage_close();
@@ -300,6 +303,34 @@ void scene_quiet_reboot(void)
 	MUST(stage.at->engine.held.nr, 0);
 	MUST_LIE(machine_now() - began, 996 * STAGE_MS, 1100 * STAGE_MS);
 	machine_stop("done");
+}
+
+/* Writes that come behind one of a whole block, and complete it, need no read. */
+void scene_deferred(void)
+{
+	unsigned int half = stage.block / 2, i;
+	struct act *act[4];
+
+	if (stage.block < 2)
+		return;
+	stage_open(1, 400, 64);
+	stage_waits(WRITES);
+	act[0] = act_send(REQ_OP_WRITE, stage_at(4), 1);
+	stage_rest_us(AT_ONCE_US);
+	act[1] = act_send(REQ_OP_WRITE, stage_at(4), stage.block);
+	act[2] = act_send(REQ_OP_WRITE, stage_at(4), half);
+	act[3] = act_send(REQ_OP_WRITE, stage_at(4) + half, half);
+	stage_rest_us(AT_ONCE_US);
+	stage_waits(0);
+	for (i = 0; i < ARRAY_SIZE(act); i++)
+		MUST(act_wait(act[i]), BLK_STS_OK);
+	MUST(COUNT(pad_reads), 1);
+	MUST(COUNT(rmw_avoided_complete), 2);
+	/* Nor do those that follow: its content is known. */
+	act_write(stage_at(4), 1);
+	MUST(COUNT(pad_reads), 1);
+	MUST(COUNT(rmw_avoided_known), 1);
+	stage_close();
 }
 
 static unsigned int writers;

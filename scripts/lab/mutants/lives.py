@@ -26,8 +26,8 @@ ENDLESS = 3
 Slice = tuple[str, str, int, int]
 SLICES: tuple[Slice, ...] = (
     ("scenes", "random", 1, 8), ("tables", "random", 1, 30), ("none", "random", 1, 250), ("none", "pct", 1, 100),
-    ("drops", "pct", 1, 60), ("memory", "random", 1, 60), ("reads", "random", 1, 80), ("reads", "pct", 1, 80),
-    ("gate", "random", 1, 15), ("quiet", "random", 1, 15), ("flood", "random", 1, 8), ("allocations", "random", 1, 100),
+    ("drops", "pct", 1, 400), ("memory", "random", 1, 60), ("reads", "random", 1, 80), ("reads", "pct", 1, 80),
+    ("gate", "random", 1, 100), ("quiet", "random", 1, 15), ("flood", "random", 1, 8), ("allocations", "random", 1, 100),
     ("logical", "random", 1, 250), ("logical", "pct", 1, 60), ("bounds", "random", 1, 20), ("reclaim", "random", 1, 60),
     ("files", "random", 1, 30), ("targets", "random", 1, 30), ("layer", "random", 1, 60), ("changes", "random", 1, 30),
     ("scenes", "pct", 1, 8))

@@ -110,6 +110,12 @@ struct bio *bio_alloc_clone(struct block_device *bdev, struct bio *from,
 int bio_init_clone(struct block_device *bdev, struct bio *bio, struct bio *from,
 		   gfp_t gfp)
 {
+	/* A bio that is encrypted has a context, of which the clone needs its own. */
+	void *context = kmalloc(1, gfp & ~__GFP_MAY_FAIL);
+
+	if (!context)
+		return -ENOMEM;
+	kfree(context);
 	clone(bio, bdev, from, NULL);
 	return 0;
 }

@@ -45,6 +45,8 @@ void timer_setup(struct timer_list *timer,
 		 void (*function)(struct timer_list *timer),
 		 unsigned int flags)
 {
+	if (flags & ~TIMER_INIT_FLAGS)
+		machine_fail("a timer has the flags %#x", flags);
 	timer->timer = (struct machine_timer) {
 		.at_ns = ~0ULL, .context = CONTEXT_SOFTIRQ, .run = run_timer,
 		.argument = timer,

@@ -4,6 +4,9 @@
 
 #include <linux/jiffies.h>
 
+/* TIMER_DEFERRABLE, TIMER_PINNED and TIMER_IRQSAFE */
+#define TIMER_INIT_FLAGS	0x00380000U
+
 struct timer_list {
 	struct machine_timer timer;
 	void (*function)(struct timer_list *timer);
