@@ -25,6 +25,9 @@ BY_PATTERN = ((r"\\d", "number"), (r"^(if|while|else)", "condition"),
               (r"^\(\[,", "arguments"),
               (r"[=<]|\)>$", "comparison"), (r"[-+*/%]", "arithmetic"))
 
+# What only checks: without it the engine does the same.
+CHECKS = re.compile(r"\s*lockdep_assert_held\(")
+
 # A call of a function, as names of macros that initialise something are in capitals.
 CALL = re.compile(r"\b(?!sizeof|min|max)[a-z]\w*\(")
 
@@ -124,7 +127,7 @@ def statements(lines: list[str], function: Function) -> list[Edit]:
     for number in range(function.first, function.last + 1):
         line = lines[number - 1].rstrip()
         comment |= line.lstrip().startswith("/*")
-        if not comment and line:
+        if not comment and line and not CHECKS.match(line):
             if first is None and re.match(r"\t+(?!(?:if|for|while|switch|case|default|else|do)\b)[A-Za-z_*(]", line):
                 first = number
             if first is not None and line.endswith(";"):
@@ -183,7 +186,7 @@ def candidates(path: Path) -> dict[Function, list[Mutant]]:
 
 
 def code_lines(lines: list[str], function: Function) -> int:
-    return sum(bool(re.match(r"\s+[^\s/*]", line)) for line in lines[function.first - 1:function.last])
+    return sum(bool(re.match(r"\s+[^\s/*]", line)) and not CHECKS.match(line) for line in lines[function.first - 1:function.last])
 
 
 def order(mutants: list[Mutant], seed: str) -> list[Mutant]:
