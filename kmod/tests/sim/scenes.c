@@ -8,6 +8,7 @@
 #include <linux/suspend.h>
 
 #include "block_state.h"
+#include "buffer.h"
 #include "hold.h"
 #include "media.h"
 #include "scenes.h"
@@ -63,10 +64,8 @@ static void segments(void)
 	unsigned short max = stage.drive->queue->limits.max_segments;
 	unsigned int i;
 
-	if (stage.plan->physical > PAGE_SIZE)
-		return;
-	stage.drive->queue->limits.max_segments = 2;
 	stage_open(2, 40, 64);
+	stage.drive->queue->limits.max_segments = 2 * buffer_max_segments(stage.at);
 	for (i = 0; i < 4; i++)
 		act_write(stage_at(6 + i), 1);
 	stage_rest_ms(60);
