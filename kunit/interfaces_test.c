@@ -22,6 +22,7 @@
 #include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
@@ -700,6 +701,7 @@ static int task_takes_mutex(void *data)
 			while (!mutex_trylock(&s->mutex))
 				schedule_timeout_uninterruptible(1);
 		}
+		lockdep_assert_held(&s->mutex);
 		enter(s);
 		cond_resched();
 		leave(s);
@@ -720,11 +722,12 @@ static void mutex_is_held_by_one(struct kunit *test)
 	mutex_destroy(&s->mutex);
 }
 
-/* Change what only one may change, so that two at once are seen. */
+/* Change what only one may change, so that two at once are seen. s->lock held. */
 static void change_value(struct scene *s)
 {
 	unsigned long value = READ_ONCE(s->value);
 
+	lockdep_assert_held(&s->lock);
 	cpu_relax();
 	WRITE_ONCE(s->value, value + 1);
 }

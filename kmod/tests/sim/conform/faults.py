@@ -84,7 +84,11 @@ FAULTS = {
     "mutex-is-held-by-two": ("mutex_is_held_by_one", [
         ("shim/wait.c", "\twhile (mutex->owner) {", "\tif (mutex->owner) {"),
         ("shim/wait.c", "\tif (mutex->owner != current)\n", "\tif (!current)\n")]),
+    "held-mutex-is-not-known": ("mutex_is_held_by_one", [
+        ("shim/lock.c", "if (mutex->owner != machine_current)", "if (mutex->owner == machine_current)")]),
     # Spin locks.
+    "held-lock-is-not-known": ("spin_lock_is_held_by_one", [
+        ("shim/lock.c", "if (lock->owner != machine_current)", "if (lock->owner == machine_current)")]),
     "spin-lock-is-held-by-two": ("spin_lock_is_held_by_one", [
         ("shim/lock.c", "\twhile (lock->owner) {", "\tif (lock->owner) {"),
         ("shim/lock.c", "\tif (lock->owner != me)\n", "\tif (!me)\n")]),

@@ -3,6 +3,7 @@
  * Spin locks, and what the kernel's lockdep would say: classes are taken in one
  * order, and a class that an interrupt takes is never held with interrupts on.
  */
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 
 #include "../bounds.h"
@@ -199,6 +200,23 @@ void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags)
 	release(lock);
 	machine_current->irqs_off = flags;
 	machine_bare_point();
+}
+
+/* Neither is a point: an assertion changes nothing. */
+void shim_assert_spin_held(const spinlock_t *lock, const char *expression,
+			   const char *function)
+{
+	if (lock->owner != machine_current)
+		machine_fail("%s() is called by %s, who does not hold lock %s",
+			     function, machine_current->name, expression);
+}
+
+void shim_assert_mutex_held(const struct mutex *mutex, const char *expression,
+			    const char *function)
+{
+	if (mutex->owner != machine_current)
+		machine_fail("%s() is called by %s, who does not hold mutex %s",
+			     function, machine_current->name, expression);
 }
 
 void might_sleep(void)

@@ -42,6 +42,26 @@ void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags);
 
 #define smp_mb__after_spinlock()	smp_mb()
 
+struct mutex;
+
+/*
+ * The end of a machine whose current thread does not hold a lock. What instruments
+ * the engine sees its accesses, and is not shown those of an assertion.
+ */
+void shim_assert_spin_held(const spinlock_t *lock, const char *expression,
+			   const char *function);
+void shim_assert_mutex_held(const struct mutex *mutex, const char *expression,
+			    const char *function);
+#ifdef __SANITIZE_THREAD__
+#define lockdep_assert_held(l)	((void)sizeof(l))
+#else
+#define lockdep_assert_held(l) \
+	_Generic((l), \
+		 spinlock_t *: shim_assert_spin_held, \
+		 const spinlock_t *: shim_assert_spin_held, \
+		 struct mutex *: shim_assert_mutex_held)(l, #l, __func__)
+#endif
+
 void might_sleep(void);
 
 /* The simulation's: called where a lock is about to be released; or NULL. */
