@@ -204,12 +204,13 @@ static void block_init(struct align_block *block, u64 number)
 
 /*
  * Make the block that was allocated for a touch one of a reserved slot. Return: NULL if
- * there was no memory. Lock held.
+ * there was no memory. Lock of the block's shard held.
  */
 struct align_block *block_new(struct align_touch *touch, u64 number)
 {
 	struct align_block *block = touch->fresh;
 
+	lockdep_assert_held(&shard_of(touch->io->at, number)->lock);
 	touch->fresh = NULL;
 	if (!block)
 		return NULL;
@@ -240,13 +241,14 @@ struct align_block *block_take_reserve(struct align_target *at, u64 number)
 	return block;
 }
 
-/* Insert a block into its shard's tree. Lock held. */
+/* Insert a block into its shard's tree, under the shard's lock. */
 void block_insert(struct align_block *block)
 {
 	struct rb_root *tree = &block_shard(block)->tree;
 	struct rb_node **link = &tree->rb_node;
 	struct rb_node *parent = NULL;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	while (*link) {
 		parent = *link;
 		if (block->number <
@@ -260,32 +262,35 @@ void block_insert(struct align_block *block)
 	block_area(block)->nr++;
 }
 
-/* Add a block to the cached ones of its shard. Lock held. */
+/* Add a block to the cached ones of its shard, under the shard's lock. */
 void block_add_cached(struct align_block *block)
 {
 	struct align_shard *shard = block_shard(block);
 
+	lockdep_assert_held(&shard->lock);
 	list_add_tail(&block->list, &shard->cached);
 	WRITE_ONCE(shard->nr_cached, shard->nr_cached + 1);
 }
 
-/* Take a block from the cached ones of its shard. Lock held. */
+/* Take a block from the cached ones of its shard, under the shard's lock. */
 void block_remove_cached(struct align_block *block)
 {
 	struct align_shard *shard = block_shard(block);
 
+	lockdep_assert_held(&shard->lock);
 	list_del_init(&block->list);
 	WRITE_ONCE(shard->nr_cached, shard->nr_cached - 1);
 }
 
 /*
  * Take a block without touches, of which no request is in flight, out of its
- * shard, and free it unless it is pinned. Lock held.
+ * shard, and free it unless it is pinned. Lock of the shard held.
  */
 void block_remove(struct align_block *block)
 {
 	struct align_area *area = block_area(block);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	WARN_ON_ONCE(!list_empty(&block->touches) ||
 		     !list_empty(&block->next) || block->held ||
 		     block->waiting);
@@ -301,13 +306,14 @@ void block_remove(struct align_block *block)
 		block_release(block);
 }
 
-/* Find the first block of a shard at @number or above it. Lock held. */
+/* Find the first block of a shard at @number or above it. shard->lock held. */
 struct align_block *block_at_or_above(const struct align_shard *shard,
 				      u64 number)
 {
 	struct rb_node *node = shard->tree.rb_node;
 	struct align_block *found = NULL;
 
+	lockdep_assert_held(&shard->lock);
 	while (node) {
 		struct align_block *block =
 			rb_entry(node, struct align_block, rb);
@@ -322,19 +328,21 @@ struct align_block *block_at_or_above(const struct align_shard *shard,
 	return found;
 }
 
-/* Return the next block of the shard by number, or NULL. Lock held. */
+/* Return the next block of the shard by number, or NULL. Lock of the shard held. */
 struct align_block *block_following(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	return rb_entry_safe(rb_next(&block->rb), struct align_block, rb);
 }
 
-/* Evict the oldest cached block of a shard. Return: false if none. Lock held. */
+/* Evict the oldest cached block of a shard. Return: false if none. shard->lock held. */
 bool block_evict(struct align_shard *shard)
 {
 	struct align_block *block =
 		list_first_entry_or_null(&shard->cached, struct align_block,
 					 list);
 
+	lockdep_assert_held(&shard->lock);
 	if (block)
 		block_remove(block);
 	return block;
@@ -358,13 +366,14 @@ static bool blocks_get_slot(struct align_blocks *blocks)
 /*
  * Evict cached blocks of a shard until a slot is reserved, but none that a read has
  * pinned, which would keep its slot; look at most at *@left. Return: whether a slot is
- * reserved. Lock held.
+ * reserved. shard->lock held.
  */
 static bool shard_make_room(struct align_blocks *blocks,
 			    struct align_shard *shard, unsigned int *left)
 {
 	struct align_block *block, *tmp;
 
+	lockdep_assert_held(&shard->lock);
 	list_for_each_entry_safe(block, tmp, &shard->cached, list) {
 		if (!*left)
 			break;
@@ -390,6 +399,7 @@ bool blocks_make_room(struct align_target *at, const struct shard_span *span,
 	unsigned int left = EVICT_BLOCKS;
 	unsigned int i;
 
+	span_assert_held(at, span);
 	if (blocks_get_slot(blocks) ||
 	    shard_make_room(blocks, shard, &left))
 		return true;

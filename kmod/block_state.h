@@ -205,16 +205,18 @@ static inline bool block_map_is_full(const struct align_block *block,
 	return find_next_zero_bit(map, to, from) >= to;
 }
 
-/* Tell whether a block needs no read: it is valid or covered. Lock held. */
+/* Tell whether a block needs no read: it is valid or covered. Lock of its shard held. */
 static inline bool block_is_whole(const struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	return block->valid ||
 	       block_map_is_full(block, block_covered(block));
 }
 
-/* Whether a block in REST needs no read. Lock held. */
+/* Whether a block in REST needs no read. Lock of its shard held. */
 static inline bool block_is_all_held(const struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	return block_map_is_full(block, block_held_map(block));
 }
 
@@ -227,7 +229,7 @@ static inline void blocks_serve_starved(struct align_target *at)
 		queue_work(at->engine.jobs.wq, &blocks->feed);
 }
 
-/* The first block of shard->resting or shard->failed, or NULL. Lock held. */
+/* The first block of shard->resting or shard->failed, or NULL. shard->lock held. */
 static inline struct align_block *
 block_rests_first(const struct rb_root_cached *resting)
 {

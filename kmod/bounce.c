@@ -151,12 +151,13 @@ static struct align_bounce *bounce_new(struct align_target *at, gfp_t gfp)
 	return bounce;
 }
 
-/* Find the bounce of a block in its bucket. Return: NULL if none. Lock held. */
+/* Find the bounce of a block in its bucket. Return: NULL if none. bucket->lock held. */
 static struct align_bounce *bucket_find(const struct bounce_bucket *bucket,
 					u64 start)
 {
 	struct rb_node *node = bucket->tree.rb_node;
 
+	lockdep_assert_held(&bucket->lock);
 	while (node) {
 		struct align_bounce *bounce =
 			rb_entry(node, struct align_bounce, node);
@@ -168,12 +169,13 @@ static struct align_bounce *bucket_find(const struct bounce_bucket *bucket,
 	return NULL;
 }
 
-/* Insert a bounce into the tree of its bucket, which has none of its block. Lock held. */
+/* Insert a bounce into its bucket, which has none of its block. bucket->lock held. */
 static void bucket_insert(struct bounce_bucket *bucket,
 			  struct align_bounce *bounce)
 {
 	struct rb_node **link = &bucket->tree.rb_node, *parent = NULL;
 
+	lockdep_assert_held(&bucket->lock);
 	while (*link) {
 		parent = *link;
 		link = bounce->start <
@@ -235,6 +237,7 @@ static bool bounce_take_end(struct bounce_bucket *bucket,
 	u64 start = end->start & ~(u64)end->io->at->lower_mask;
 	struct align_bounce *other = bucket_find(bucket, start);
 
+	lockdep_assert_held(&bucket->lock);
 	if (other) {
 		other->kept |= waited;
 		list_add_tail(&end->list, &other->next);
@@ -379,6 +382,7 @@ static void bounce_yield(struct align_bounce *bounce)
 {
 	struct align_bounces *bounces = bounce->at->engine.bounces;
 
+	lockdep_assert_held(&bucket_of(bounce->at, bounce->start)->lock);
 	if (bounce->kept || list_empty(&bounces->starved))
 		return;
 	spin_lock(&bounces->lock);

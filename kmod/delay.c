@@ -41,6 +41,7 @@ bool delay_add(struct align_delay *delay, struct align_block *block,
 {
 	bool add;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	spin_lock(&delay->lock);
 	add = always || atomic_read(&delay->writes) > delay->nr + 1;
 	if (add) {
@@ -68,6 +69,7 @@ bool delay_add(struct align_delay *delay, struct align_block *block,
 void delay_remove(struct align_delay *delay, struct align_block *block,
 		  struct list_head *started)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!READ_ONCE(block->delayed))
 		return;
 	spin_lock(&delay->lock);
@@ -117,10 +119,11 @@ static void delay_work(struct work_struct *work)
 
 /*
  * End the delay of all blocks. There may be very many, so a work queues them.
- * Lock held.
+ * delay->lock held.
  */
 static void delay_end(struct align_delay *delay)
 {
+	lockdep_assert_held(&delay->lock);
 	delay->over = delay->nr;
 	if (delay->over)
 		queue_work(delay->jobs->wq, &delay->work);

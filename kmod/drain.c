@@ -74,13 +74,14 @@ static bool hold_is_retried(const struct align_block *block)
 
 /*
  * Return the block of a kind that is to be taken from a shard, or NULL. Each is
- * the first one of its kind. Lock held.
+ * the first one of its kind. shard->lock held.
  */
 static struct align_block *hold_first(struct align_shard *shard,
 				      enum drain_turn turn)
 {
 	struct align_block *block;
 
+	lockdep_assert_held(&shard->lock);
 	switch (turn) {
 	case DRAIN_URGENT:
 		block = list_first_entry_or_null(&shard->urgent,
@@ -160,13 +161,17 @@ static bool hold_take_next(struct align_target *at, struct list_head *started)
 	return true;
 }
 
-/* Return the jiffies until @ms are over since a block rests, or failed. Lock held. */
+/*
+ * Return the jiffies until @ms are over since a block rests, or failed. Lock of its
+ * shard held.
+ */
 static unsigned long hold_left_of(const struct align_block *block,
 				  unsigned int ms)
 {
 	unsigned long end = block->since + msecs_to_jiffies(ms);
 	unsigned long now = jiffies;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	return time_after(end, now) ? end - now : 0;
 }
 

@@ -22,6 +22,7 @@
  */
 bool hold_take_back(struct align_block *block, struct list_head *ready)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!hold_is_frozen(&block->single.at->engine.held) || !block->held ||
 	    !list_empty(&block->touches))
 		return false;
@@ -38,11 +39,12 @@ static struct align_block *block_before(struct align_block *block)
 	return rb_entry_safe(rb_prev(&block->rb), struct align_block, rb);
 }
 
-/* Whether a block is held, and may go with a neighbour. Lock held. */
+/* Whether a block is held, and may go with a neighbour. Lock of its shard held. */
 static bool hold_is_going_along(const struct align_block *block)
 {
 	struct align_held *held = &block->single.at->engine.held;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (block->state != BLOCK_IS_REST || block->failed)
 		return false;
 	return held_goes_along(block_is_all_held(block), hold_is_over(block),
@@ -60,6 +62,7 @@ struct align_block *hold_before(struct align_block *block)
 {
 	struct align_block *other = block_before(block);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!other || other->number != block->number - 1 ||
 	    other->state != BLOCK_IS_REST || other->failed ||
 	    !block_is_all_held(other))
@@ -85,6 +88,7 @@ void hold_for_stream(struct align_block *block, struct list_head *started)
 	struct align_block *other;
 	unsigned int nr;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (block->state != BLOCK_IS_COLLECT || list_empty(started) ||
 	    list_last_entry(started, struct align_block, list) != block ||
 	    !list_empty(&block->touches) || !block_is_all_held(block))
@@ -157,7 +161,8 @@ void hold_gather(struct align_target *at, struct align_shard *shard, u64 number,
 
 /*
  * Take the failed block that waits longest, and those that failed next and are its
- * neighbours, whether it is their time or not, for one request. Lock held.
+ * neighbours, whether it is their time or not, for one request. Lock of their shard
+ * held.
  */
 void hold_retry(struct align_target *at, struct align_block *block,
 		struct list_head *started)
@@ -167,6 +172,7 @@ void hold_retry(struct align_target *at, struct align_block *block,
 	u64 next = block->number;
 	struct rb_node *behind;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	for (; block && block->number == next && max--; next++) {
 		behind = rb_next(&block->rest);
 		turn_take(block, started);

@@ -184,6 +184,7 @@ static void hold_count_failed(struct align_target *at, int change)
 	struct align_held *held = &at->engine.held;
 	bool before = held->nr_failed;
 
+	lockdep_assert_held(&held->lock);
 	held->nr_failed += change;
 	ledger_add(at->ledger, degraded, change);
 	if (!before)
@@ -216,22 +217,27 @@ static void hold_event(struct work_struct *work)
 	dm_table_event(at->ti->table);
 }
 
-/* Return how many sectors a block holds. Lock held. */
+/* Return how many sectors a block holds. Lock of its shard held. */
 static unsigned int hold_sectors(const struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	return bitmap_weight(block_held_map(block), block_sectors(block));
 }
 
-/* Book a change of what a block holds, @before sectors until now. Lock held. */
+/*
+ * Book a change of what a block holds, @before sectors until now. Lock of its shard
+ * held.
+ */
 static void hold_count_bytes(const struct align_block *block,
 			     unsigned int before)
 {
 	s64 change = (s64)hold_sectors(block) - before;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	ledger_add(block->single.at->ledger, held_bytes, change * SECTOR_SIZE);
 }
 
-/* Let a block begin to hold. Return: false if it must not. Lock held. */
+/* Let a block begin to hold. Return: false if it must not. Lock of its shard held. */
 static bool hold_begin(struct align_block *block,
 		       const struct align_touch *touch)
 {
@@ -239,6 +245,7 @@ static bool hold_begin(struct align_block *block,
 	struct align_held *held = &at->engine.held;
 	bool holding;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	spin_lock(&held->lock);
 	holding = held->holding;
 	if (holding) {
@@ -270,6 +277,7 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	struct align_target *at = block->single.at;
 	unsigned int before = hold_sectors(block);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!block->held && !hold_begin(block, touch))
 		return false;
 	block->held++;
@@ -286,7 +294,10 @@ bool hold_touch(struct align_block *block, struct align_touch *touch)
 	return true;
 }
 
-/* Whether a waiter waits for a held block. Lock held. */
+/*
+ * Whether a waiter waits for a held block. Lock of its shard held, or the block is in
+ * a run of the caller's: its number stays then.
+ */
 bool hold_is_awaited(const struct align_block *block)
 {
 	return block->seq <= READ_ONCE(block->single.at->engine.held.drain_seq);
@@ -302,6 +313,7 @@ bool hold_is_over(const struct align_block *block)
 {
 	const struct align_held *held = &block->single.at->engine.held;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	return block->waiting || !READ_ONCE(held->holding) ||
 	       READ_ONCE(held->pressed) ||
 	       hold_is_awaited(block) ||
@@ -344,6 +356,7 @@ void hold_rest(struct align_block *block)
 	struct align_held *held = &at->engine.held;
 	atomic_t *count;
 
+	lockdep_assert_held(&shard->lock);
 	bitmap_zero(block_touched(block), block_sectors(block));
 	bitmap_copy(block_covered(block), block_held_map(block),
 		    block_sectors(block));
@@ -373,6 +386,7 @@ void hold_rest(struct align_block *block)
  */
 void hold_make_urgent(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (block->waiting == 1) {
 		rb_erase_cached(&block->rest, resting_of(block));
 		list_add_tail(&block->list, &block_shard(block)->urgent);
@@ -380,7 +394,7 @@ void hold_make_urgent(struct align_block *block)
 	hold_schedule_drain(block->single.at);
 }
 
-/* End the holding of a block whose held touches are settled. Lock held. */
+/* End the holding of a block whose held touches are settled. Lock of its shard held. */
 static void hold_end(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
@@ -388,6 +402,7 @@ static void hold_end(struct align_block *block)
 	u64 ns = ktime_get_ns() - block->held_ns;
 	unsigned int before = hold_sectors(block);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->held = 0;
 	block->held_data = false;
 	list_del(&block->by_age);
@@ -423,6 +438,7 @@ void hold_resolve(struct align_block *block, enum rmw_how how,
 	u64 ns = ktime_get_ns() - block->held_ns;
 	unsigned int others = block->held - 1;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	ledger_book(at->ledger, how, 1);
 	ledger_book(at->ledger, later, others);
 	if (how == later || !others) {
@@ -445,6 +461,7 @@ void hold_failed(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct align_held *held = &at->engine.held;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	spin_lock(&held->lock);
 	waiters_fail(&held->waiters, block->seq);
 	hold_end_waiters(at);
@@ -476,6 +493,7 @@ void hold_overwritten(struct align_block *block, const struct align_io *io)
 	unsigned int before = hold_sectors(block);
 	u32 from, to, first, last;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	align_overlap(g, block->number, io->write.start, io->write.end, &from,
 		      &to);
 	align_inside(g, block->number, &first, &last);
@@ -501,6 +519,7 @@ void hold_leave(struct align_block *block)
 	struct align_target *at = block->single.at;
 	struct align_held *held = &at->engine.held;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (list_empty(&block->list))
 		rb_erase_cached(&block->rest, resting_of(block));
 	else
@@ -518,6 +537,7 @@ void hold_wait(struct align_target *at, struct align_waiter *waiter)
 {
 	struct align_held *held = &at->engine.held;
 
+	lockdep_assert_held(&held->lock);
 	waiters_add(&held->waiters, waiter, held->seq);
 	WRITE_ONCE(held->drain_seq, held->seq);
 	hold_schedule_drain(at);

@@ -53,6 +53,7 @@ static void reboot_report(struct align_target *at)
 	bool late = ending_withdraw(ALIGN_REBOOT, at);
 	unsigned int nr = hold_fail(at);
 
+	lockdep_assert_held(&targets_lock);
 	if (nr)
 		DMERR("%s: %u held blocks were not written before the reboot: error %d",
 		      dm_device_name(at->node->md), nr,

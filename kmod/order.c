@@ -42,13 +42,14 @@ static bool range_has_left(const struct align_io *io, u64 number)
 {
 	unsigned int shard = shard_index(io->at, number);
 
+	lockdep_assert_held(&shard_of(io->at, number)->lock);
 	return shard < io->write.left_shard ||
 	       (shard == io->write.left_shard && number < io->write.left_number);
 }
 
 /*
  * Count the ranges of a tree that touch a block, up to ORDER_RANGES, as which those
- * count of which too many would have to be looked at. Lock held.
+ * count of which too many would have to be looked at. Lock of the block's shard held.
  */
 static unsigned int tree_count_ranges(struct rb_root_cached *ranges, u64 number)
 {
@@ -78,6 +79,7 @@ unsigned int block_count_ranges(struct align_target *at, u64 number)
 	struct align_blocks *blocks = &at->engine.blocks;
 	struct align_shard *shard = shard_of(at, number);
 
+	lockdep_assert_held(&shard->lock);
 	return tree_count_ranges(&shard->ranges, number) +
 	       tree_count_ranges(&blocks->long_ranges, number);
 }
@@ -90,6 +92,7 @@ unsigned int block_count_ranges(struct align_target *at, u64 number)
  */
 void block_lets_pass(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->turn =
 		atomic64_inc_return(&block->single.at->engine.blocks.turns);
 }
@@ -110,6 +113,7 @@ u64 range_last(struct align_target *at, const struct shard_span *span,
 	struct align_block *next[ALIGN_SHARDS] = {};
 	unsigned int seen, least, i;
 
+	span_assert_held(at, span);
 	for (i = shard_first(span); i < ALIGN_SHARDS; i = shard_next(span, i))
 		next[i] = block_at_or_above(&at->engine.blocks.shard[i], first);
 	/* The blocks of the shards by number; the one too many ends the range. */
@@ -137,6 +141,7 @@ u64 range_last(struct align_target *at, const struct shard_span *span,
  */
 void range_wait(struct align_io *io, struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!list_empty(&io->write.wait))
 		return;
 	list_add_tail(&io->write.wait, &block->queue);
@@ -157,6 +162,7 @@ void block_pass_queue(struct align_block *block)
 {
 	struct align_blocks *blocks = &block->single.at->engine.blocks;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (list_empty(&block->queue))
 		return;
 	spin_lock(&blocks->lock);
@@ -176,6 +182,7 @@ static bool shard_lets_pass(struct align_shard *shard, struct align_io *io)
 	struct align_block *block = block_at_or_above(shard, from);
 	unsigned int seen;
 
+	lockdep_assert_held(&shard->lock);
 	for (seen = 0; seen < BLOCKS_BATCH; seen++) {
 		if (!block || block->number > io->write.range[0].last)
 			return true;

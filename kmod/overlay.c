@@ -38,9 +38,10 @@
 #include "hold.h"
 #include "report.h"
 
-/* The sectors of a block that reads take from its buffer. Lock held. */
+/* The sectors of a block that reads take from its buffer. Lock of its shard held. */
 static const unsigned long *block_for_reads(const struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	return block->shown ? block_covered(block) : block_held_map(block);
 }
 
@@ -60,11 +61,12 @@ struct overlay_look {
 	unsigned int left;
 };
 
-/* Look at blocks of a shard from a number on. Lock held. */
+/* Look at blocks of a shard from a number on. shard->lock held. */
 static struct overlay_look overlay_look(const struct align_target *at,
 					const struct align_shard *shard,
 					u64 number, u64 start, u64 end)
 {
+	lockdep_assert_held(&shard->lock);
 	return (struct overlay_look) {
 		.at = at, .start = start, .end = end,
 		.block = block_at_or_above(shard, number),
@@ -74,7 +76,7 @@ static struct overlay_look overlay_look(const struct align_target *at,
 /*
  * Find the next block that has sectors which reads take from its buffer. Return:
  * NULL if there is none; if @look->block is one of the read then, it was the limit
- * that ended the look. Lock held.
+ * that ended the look. Lock of the shard held.
  */
 static struct align_block *find_next_held(struct overlay_look *look)
 {
@@ -97,7 +99,7 @@ static struct align_block *find_next_held(struct overlay_look *look)
 	return NULL;
 }
 
-/* The first sector of a read that a look has not come to. Lock held. */
+/* The first sector of a read that a look has not come to. Lock of the shard held. */
 static u64 look_stop(const struct overlay_look *look)
 {
 	const struct align_geometry *g = &look->at->geometry;
@@ -134,7 +136,7 @@ static void block_unpin(struct align_block *block)
 		block_release(block);
 }
 
-/* Copy those of @sectors of a block that a read covers. Lock held. */
+/* Copy those of @sectors of a block that a read covers. Lock of its shard held. */
 static void block_copy_to_read(const struct align_io *io,
 			       struct align_block *block,
 			       const unsigned long *sectors)
@@ -145,6 +147,7 @@ static void block_copy_to_read(const struct align_io *io,
 	unsigned int sector;
 	u32 from, to;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	align_overlap(&at->geometry, block->number, start,
 		      start + (io->read.iter.bi_size >> SECTOR_SHIFT), &from,
 		      &to);
@@ -164,11 +167,15 @@ static void block_copy_to_read(const struct align_io *io,
 	}
 }
 
-/* Copy the sectors of a pin, which may be of a write in flight. Lock held. */
+/*
+ * Copy the sectors of a pin, which may be of a write in flight. Lock of its block's
+ * shard held.
+ */
 static void pin_copy(const struct align_io *io, const struct align_pin *pin)
 {
 	struct align_block *block = pin->block;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	block_copy_to_read(io, block, pin->held_map);
 	if (block->gone || !block->patched || block->shown ||
 	    bitmap_subset(block_covered(block), block_held_map(block),
@@ -248,7 +255,7 @@ static void overlay_held(const struct align_io *io)
 
 /*
  * Count a shard's blocks that hold sectors of [@start, *@stop), which is lowered to
- * what one look comes to. Lock held.
+ * what one look comes to. shard->lock held.
  */
 static unsigned int shard_count_held(const struct align_target *at,
 				     const struct align_shard *shard, u64 start,
@@ -258,6 +265,7 @@ static unsigned int shard_count_held(const struct align_target *at,
 	struct overlay_look look = overlay_look(at, shard, first, start, *stop);
 	unsigned int nr = 0;
 
+	lockdep_assert_held(&shard->lock);
 	while (find_next_held(&look))
 		nr++;
 	*stop = look_stop(&look);
@@ -267,7 +275,7 @@ static unsigned int shard_count_held(const struct align_target *at,
 /*
  * Pin the blocks of a shard that hold sectors of a read, at most @room. Return: how
  * many sectors they hold; *@stop is lowered to the first that there was no room for.
- * Lock held.
+ * shard->lock held.
  */
 static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 		     unsigned int room, u64 *stop)
@@ -279,6 +287,7 @@ static u32 shard_pin(struct align_io *io, const struct align_shard *shard,
 	struct align_block *block;
 	u32 sectors = 0;
 
+	lockdep_assert_held(&shard->lock);
 	while ((block = find_next_held(&look))) {
 		struct align_pin *pin = read_pin(io, io->read.nr_pins);
 		u32 from, to;

@@ -60,6 +60,7 @@ static unsigned int evict_from_next(unsigned int most, bool all)
 	struct align_target *at =
 		list_first_entry(&targets, struct align_target, walked);
 
+	lockdep_assert_held(&walk_lock);
 	list_move_tail(&at->walked, &targets);
 	if (!all)
 		most = min(most, quota_excess(&at->engine.blocks.quota));

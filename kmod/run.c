@@ -400,7 +400,8 @@ static bool block_is_read(const struct align_block *block)
 
 /*
  * Copy at most BLOCKS_BATCH touches of a block into its buffer, where a read may
- * look; fewer of a large block. Return: the next one, or NULL. Lock held.
+ * look; fewer of a large block. Return: the next one, or NULL. Lock of the block's
+ * shard held.
  */
 static struct align_touch *block_patch_some(struct align_block *block,
 					    struct align_touch *touch)
@@ -408,6 +409,7 @@ static struct align_touch *block_patch_some(struct align_block *block,
 	unsigned int nr = min_t(unsigned int, BLOCKS_BATCH,
 				PATCH_BYTES / block->single.at->geometry.physical);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!block->patched)
 		bitmap_copy(block_covered(block), block_held_map(block),
 			    block_sectors(block));

@@ -167,4 +167,12 @@ static inline void span_unlock(struct align_target *at,
 	spin_unlock_irqrestore(&at->engine.blocks.shard[first].lock, flags);
 }
 
+/* Of the locks of a span, assert that the first and the second one are held. */
+static inline void span_assert_held(const struct align_target *at,
+				    const struct shard_span *span)
+{
+	lockdep_assert_held(&at->engine.blocks.shard[span->first].lock);
+	lockdep_assert_held(&at->engine.blocks.shard[span->second].lock);
+}
+
 #endif

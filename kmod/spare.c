@@ -12,13 +12,14 @@
 #include "buffer.h"
 #include "spare.h"
 
-/* Queue the first job that waits. Lock held. */
+/* Queue the first job that waits. spare->lock held. */
 static void spare_wake_first(struct align_spare *spare)
 {
 	struct align_job *job =
 		list_first_entry_or_null(&spare->starved, struct align_job,
 					 list);
 
+	lockdep_assert_held(&spare->lock);
 	if (!job || spare->busy)
 		return;
 	list_del(&job->list);

@@ -56,6 +56,7 @@ unsigned int start_take_whole(struct align_block *block,
 	struct align_block *other;
 	unsigned int nr = 0;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	list_for_each_entry(other, started, list)
 		if (other == block)
 			break;
@@ -78,13 +79,14 @@ unsigned int start_take_whole(struct align_block *block,
  * Delay a block in COLLECT that may get the rest of a stream. Not if no other write
  * with partial touches is in flight: then nothing is on its way, unless the block
  * layer has cut write-zeroes there, and the task that has sent the one part sends
- * the other next. Lock held.
+ * the other next. Lock of its shard held.
  */
 static bool block_delay(struct align_block *block)
 {
 	struct align_target *at = block->single.at;
 	bool cut = block->cut;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!block->late && !cut)
 		return false;
 	block->late = false;

@@ -35,6 +35,7 @@ void starved_add(struct align_touch *touch)
 	struct align_target *at = touch->io->at;
 	struct align_blocks *blocks = &at->engine.blocks;
 
+	lockdep_assert_held(&shard_of(at, touch->part.block)->lock);
 	ledger_inc(at->ledger, touches_starved);
 	touch->starved = true;
 	spin_lock(&blocks->lock);

@@ -104,6 +104,7 @@ static struct align_target *live_target(struct align_node *node,
 {
 	struct align_target *at;
 
+	lockdep_assert_held(&node->lock);
 	list_for_each_entry(at, &node->targets, node_list)
 		if (at->ti->table == node->live && at->index == index)
 			return at;

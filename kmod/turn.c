@@ -108,9 +108,10 @@ static void block_take_touch(struct align_block *block,
 		block->cut = true;
 }
 
-/* Let a touch wait for the next turn. Lock held. */
+/* Let a touch wait for the next turn. Lock of the block's shard held. */
 static void block_defer_touch(struct align_block *block, struct align_touch *touch)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	list_add_tail(&touch->list, &block->next);
 	bitmap_set(block_next_covered(block), touch->part.first, touch->part.count);
 	block->next_late |= touch->late;
@@ -119,10 +120,11 @@ static void block_defer_touch(struct align_block *block, struct align_touch *tou
 
 /*
  * Begin a turn with the touches that came too late for the last. There may be very
- * many, and none of them is looked at. Lock held.
+ * many, and none of them is looked at. Lock of the block's shard held.
  */
 static void block_take_next(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	list_splice_tail_init(&block->next, &block->touches);
 	bitmap_copy(block_touched(block), block_next_covered(block),
 		    block_sectors(block));
@@ -135,9 +137,10 @@ static void block_take_next(struct align_block *block)
 	block->next_cut = false;
 }
 
-/* Make a block active; the caller starts it. Lock held. */
+/* Make a block active; the caller starts it. Lock of its shard held. */
 static void block_collect(struct align_block *block, struct list_head *started)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->state = BLOCK_IS_COLLECT;
 	list_add_tail(&block->list, started);
 }
@@ -150,6 +153,7 @@ static void block_collect(struct align_block *block, struct list_head *started)
  */
 void turn_rest(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->state = BLOCK_IS_REST;
 	hold_rest(block);
 }
@@ -163,6 +167,7 @@ void turn_rest(struct align_block *block)
  */
 void turn_take(struct align_block *block, struct list_head *started)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	hold_leave(block);
 	block_collect(block, started);
 }
@@ -180,6 +185,7 @@ enum block_step turn_begin(struct align_block *block)
 	enum block_step step =
 		block_first_step(block->valid, block_is_whole(block));
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	/* A second attempt is booked as the first one was. */
 	if (!block->failed || step == BLOCK_READ) {
 		block->was_valid = block->valid;
@@ -198,6 +204,7 @@ enum block_step turn_begin(struct align_block *block)
  */
 void turn_wait_for_memory(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->state = BLOCK_IS_COLLECT;
 }
 
@@ -216,15 +223,17 @@ enum block_step turn_after_read(struct align_block *block, bool failed)
 		block_step_after_read(failed, block_is_whole(block),
 				      !align_offers_smaller(block->single.at));
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->unread = step == BLOCK_FAIL;
 	block->has_read = !failed;
 	block->state = step == BLOCK_PASS ? BLOCK_IS_PASS : BLOCK_IS_WRITE;
 	return step;
 }
 
-/* Take a block out of CACHED, for a touch. Lock held. */
+/* Take a block out of CACHED, for a touch. Lock of its shard held. */
 static void block_leave_cache(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	block_remove_cached(block);
 	bitmap_zero(block_touched(block), block_sectors(block));
 	bitmap_zero(block_covered(block), block_sectors(block));
@@ -232,7 +241,7 @@ static void block_leave_cache(struct align_block *block)
 
 /*
  * Hold or take a touch of a block where no range is or waits: in REST, or in no
- * state yet. Lock held.
+ * state yet. Lock of the block's shard held.
  */
 static enum touch_fate block_join_free(struct align_block *block,
 				       struct align_touch *touch,
@@ -243,6 +252,7 @@ static enum touch_fate block_join_free(struct align_block *block,
 		    !block->failed && !block->reserved &&
 		    hold_touch(block, touch);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (hold) {
 		if (!block_is_all_held(block)) {
 			if (!rests)
@@ -260,7 +270,8 @@ static enum touch_fate block_join_free(struct align_block *block,
 
 /*
  * Let a new block wait for the writes that are counted in its area, if it is the
- * first one there, or they have not ended yet. Return: whether it waits. Lock held.
+ * first one there, or they have not ended yet. Return: whether it waits. Lock of its
+ * shard held.
  */
 static bool block_waits_for_quiet(struct align_block *block)
 {
@@ -269,6 +280,7 @@ static bool block_waits_for_quiet(struct align_block *block)
 	unsigned int i = area_index(at, block->number);
 	struct align_area *area = area_at(at, i);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (!quiet_is_over(quiet, i)) {
 		area->quiesces = quiet_end(quiet, i);
 		blocks_schedule_quiet(at);
@@ -280,11 +292,13 @@ static bool block_waits_for_quiet(struct align_block *block)
 
 /*
  * Let a new block wait for all ranges of its shard, of which too many overlap it to look
- * at each. Those that come wait for it. Return: how many blockers they are. Lock held.
+ * at each. Those that come wait for it. Return: how many blockers they are. shard->lock
+ * held.
  */
 static unsigned int shard_await_ranges(struct align_shard *shard,
 				       struct align_block *block)
 {
+	lockdep_assert_held(&shard->lock);
 	shard->crowded = block;
 	shard->nr_before = shard->nr_ranges;
 	return 1;
@@ -302,6 +316,7 @@ static struct align_block *block_for_touch(struct align_touch *touch,
 	u64 number = touch->part.block;
 	struct align_block *block;
 
+	span_assert_held(at, span);
 	touch->how = RMW_DRIVE_MAX_BLOCKS;
 	/* Not in front of those that have come first. */
 	if (!touch->starved && !list_empty(&at->engine.blocks.starved))
@@ -344,6 +359,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 	unsigned int ranges;
 	bool crowded;
 
+	span_assert_held(at, span);
 	touch->crowded = false;
 	if (block && block->number == number) {
 		touch->block = block;
@@ -392,7 +408,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 
 /*
  * What becomes of a range that comes now. One that was @seen not to wait, under the same
- * locks, does not, though the block may be over by now. Lock held.
+ * locks, does not, though the block may be over by now. Lock of its shard held.
  */
 static enum range_step range_step(const struct align_block *block,
 				  enum req_op op, bool seen)
@@ -408,6 +424,7 @@ static enum range_step range_step(const struct align_block *block,
 		.over = rests && !seen && hold_is_over(block),
 	};
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	return block_range_step(&facts, op == REQ_OP_DISCARD);
 }
 
@@ -431,6 +448,7 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 	struct align_block *block;
 	unsigned int i;
 
+	span_assert_held(at, &span);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i)) {
 		for (block = block_at_or_above(&at->engine.blocks.shard[i], first);
@@ -462,9 +480,10 @@ void turns_queue(struct list_head *ready)
 	}
 }
 
-/* Note that ranges go down over what a block in WAIT holds. Lock held. */
+/* Note that ranges go down over what a block in WAIT holds. Lock of its shard held. */
 static void block_note_over(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (block->held && !block->over) {
 		block->over = true;
 		atomic_inc(&block->single.at->engine.blocks.nr_over);
@@ -509,6 +528,7 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 	u64 last = range_last(io->at, span, w->range[0].first, w->range[0].last);
 	sector_t n;
 
+	span_assert_held(io->at, span);
 	if (last == w->range[0].last)
 		return;
 	n = w->end - range_cut(io, w->start, w->end, last + 1);
@@ -520,7 +540,7 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 	w->unsent.bi_size -= n << SECTOR_SHIFT;
 }
 
-/* Register a range with the blocks of one shard. Lock held. */
+/* Register a range with the blocks of one shard. shard->lock held. */
 static void shard_add_range(struct align_shard *shard, struct align_io *io)
 {
 	enum req_op op = bio_op(io->bio);
@@ -528,6 +548,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 	bool seen = io->bio->bi_opf & REQ_NOWAIT;
 	struct align_block *block, *next;
 
+	lockdep_assert_held(&shard->lock);
 	for (block = block_at_or_above(shard, io->write.range[0].first);
 	     block && block->number <= io->write.range[0].last; block = next) {
 		next = block_following(block);
@@ -589,6 +610,7 @@ bool blocks_add_range(struct align_io *io)
 					    io->write.range[0].last);
 	unsigned int i;
 
+	span_assert_held(at, &span);
 	range_shorten(io, &span);
 	span = shard_span(at, io->write.range[0].first, io->write.range[0].last);
 	io->write.left_shard = 0;
@@ -609,7 +631,7 @@ bool blocks_add_range(struct align_io *io)
 
 /*
  * Go on with a block in WAIT whose last range has ended; @ready receives it if a worker
- * has to start it. Lock held.
+ * has to start it. Lock of its shard held.
  */
 static void block_resume(struct align_block *block, struct list_head *ready)
 {
@@ -620,6 +642,7 @@ static void block_resume(struct align_block *block, struct list_head *ready)
 		.failed = block->failed,
 	};
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	if (block->over) {
 		block->over = false;
 		atomic_dec(&block->single.at->engine.blocks.nr_over);
@@ -651,6 +674,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 	u64 from = max(io->write.range[0].first, io->write.left_number);
 	struct align_block *block, *next;
 
+	lockdep_assert_held(&shard->lock);
 	for (block = block_at_or_above(shard, from);
 	     block && block->number <= io->write.range[0].last; block = next) {
 		if (!*left)
@@ -672,7 +696,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 
 /*
  * Count a range out of a shard, and let the block go on that waits for those which came
- * before it, if it was the last. The lock is held.
+ * before it, if it was the last. shard->lock held.
  */
 static void shard_leave(struct align_shard *shard, const struct align_io *io,
 			struct list_head *ready)
@@ -680,6 +704,7 @@ static void shard_leave(struct align_shard *shard, const struct align_io *io,
 	struct align_blocks *blocks = &io->at->engine.blocks;
 	struct align_block *block = shard->crowded;
 
+	lockdep_assert_held(&shard->lock);
 	shard->nr_ranges--;
 	if (!block || io->write.stamp >= block->turn || --shard->nr_before)
 		return;
@@ -705,6 +730,7 @@ static bool range_end_some(struct align_io *io, const struct shard_span *span,
 	unsigned int i = max(io->write.left_shard, shard_first(span));
 	unsigned int left = RANGE_END_BLOCKS;
 
+	span_assert_held(io->at, span);
 	for (; i < ALIGN_SHARDS; i = shard_next(span, i)) {
 		if (i != io->write.left_shard)
 			io->write.left_number = 0;
@@ -801,20 +827,22 @@ void blocks_resume(struct work_struct *work)
 			cond_resched();
 }
 
-/* Let all ranges through that wait for a block. Lock held. */
+/* Let all ranges through that wait for a block. Lock of its shard held. */
 static void block_release_ranges(struct align_block *block)
 {
+	lockdep_assert_held(&block_shard(block)->lock);
 	block_lets_pass(block);
 	block->blockers = block->waiting;
 	block->waiting = 0;
 	block_pass_queue(block);
 }
 
-/* Keep a block for a while, as its content is cached. Lock held. */
+/* Keep a block for a while, as its content is cached. Lock of its shard held. */
 static void block_keep_cached(struct align_block *block)
 {
 	struct align_engine *engine = &block->single.at->engine;
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->state = BLOCK_IS_CACHED;
 	block->since = jiffies;
 	block_add_cached(block);
@@ -827,7 +855,7 @@ static void block_keep_cached(struct align_block *block)
  * @block: a block whose turn has ended; may be gone afterwards
  * @ready: receives the block if a worker has to start it
  *
- * Called with the lock held.
+ * Called with the lock of the block's shard held.
  */
 void block_end_turn(struct align_block *block, struct list_head *ready)
 {
@@ -841,6 +869,7 @@ void block_end_turn(struct align_block *block, struct list_head *ready)
 	};
 	enum block_next step = block_after_turn(&facts);
 
+	lockdep_assert_held(&block_shard(block)->lock);
 	block->patched = false;
 	if (block->shown) {
 		block->shown = false;

@@ -203,6 +203,12 @@ FAULTS = {
     "fresh-before-the-lock": [("starved.c", "\ttouch->fresh = fresh;\n", ""),
                               ("starved.c", "\tspan_lock(at, &span, &flags);\n",
                                "\ttouch->fresh = fresh;\n\tspan_lock(at, &span, &flags);\n")],
+    # What functions assert: no access shows the first one, as a copy is one step in a life.
+    "patch-without-lock": [("run.c", "\t\ttouch = block_patch_some(block, touch);\n\t\tspin_unlock_irqrestore(lock, flags);\n",
+                            "\t\tspin_unlock_irqrestore(lock, flags);\n\t\ttouch = block_patch_some(block, touch);\n")],
+    "relief-without-lock": [("reclaim.c", "\tmutex_lock(&walk_lock);\n\twhile (!ceiling_is_relieved()",
+                             "\twhile (!ceiling_is_relieved()"),
+                            ("reclaim.c", "\t\thold_limit(at);\n\tmutex_unlock(&walk_lock);\n", "\t\thold_limit(at);\n")],
     # Faults that the simulation has found, as they were.
     "written-before-asked": [("ending.c", "\t\twrites |= hold_stop(at, endings[which].why);\n",
                               "\t\thold_stop(at, endings[which].why);\n")],
@@ -279,6 +285,7 @@ FOCUS = {
     "read-shows-and-forgets": "reads",
     "read-shows-too-early": "reads",
     "shown-stays": "reads",
+    "relief-without-lock": "reclaim",
     "cache-gained-unseen": "tables",
     "chunk-not-looked-at": "tables",
     "epoch-stays": "tables",
