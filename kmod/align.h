@@ -180,7 +180,7 @@ struct align_pin {
  * @wait: entry in the list of a block that the range waits for, or in blocks->passed
  * @wait_number: the range waits for no block below this number in the shard @wait_shard
  * @wait_shard: and for none in the shards below this one
- * @unsent: what of the range has not been sent: sectors, and their bytes in the bio
+ * @unsent: sectors of the range that have not been sent, and their bytes in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
  * @joined_bio: the request of the blocks in @joined and the first piece
  * @joined_iter: the first piece: sectors, and their bytes in the bio

@@ -198,7 +198,6 @@ static void block_init(struct align_block *block, u64 number)
 	INIT_LIST_HEAD(&block->list);
 	INIT_LIST_HEAD(&block->queue);
 	block->single.nr = 1;
-	block->single.vecs = block->vecs;
 	INIT_LIST_HEAD(&block->single.blocks);
 }
 
