@@ -97,16 +97,6 @@ def test_comments_and_what_is_outside_of_functions_stay(source):
     assert mutants and all(8 <= mutant.line <= 17 or mutant.line == 22 for mutant in mutants)
 
 
-def test_what_only_checks_a_lock_stays_and_chooses_no_other_mutant(source):
-    def of_all():
-        return [mutant.key for share in choose.shares([source], 10, 1) for mutant in share.mutants]
-
-    before = of_all()
-    source.write_text(CODE.replace("\tspin_lock(&lock);\n", "\tlockdep_assert_held(&outer);\n\tspin_lock(&lock);\n")
-                      .replace("\tlist_add_tail", "\tlockdep_assert_held(&outer);\n\tlist_add_tail"))
-    assert of_all() == before
-
-
 def test_every_rule_has_a_kind_that_is_named():
     own = choose.own_kinds()
     assert own and "" not in own.values()
