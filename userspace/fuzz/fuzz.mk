@@ -9,8 +9,8 @@
 #   fuzz_wrap_<name>      functions that target <name> replaces, as the linker's --wrap has it
 #
 #   fuzz-targets   builds them [FUZZ_CC, FUZZ_CFLAGS, FUZZ_LD, FUZZ_LDFLAGS, FUZZ_ENGINE: see oss_fuzz/build.sh]
-#   fuzz           runs each RUNS times (10 million), JOBS (2) of them at once, and prints a table
-#                  [TARGETS="names"] [SEED=N]
+#   fuzz           builds and runs each RUNS times (10 million), JOBS (2) of them at once, and prints a table
+#                  [TARGETS="names": only these] [SEED=N]
 RUNS ?= 10000000
 JOBS ?= 2
 SEED ?= 1
@@ -30,8 +30,9 @@ FUZZ_ENGINE ?= -fsanitize=fuzzer
 
 fuzz-targets: $(fuzz_names:%=$(fuzz_bin)/%)
 
-fuzz: fuzz-targets
-	$(fuzz_root)/../../scripts/python -m lab.proof.fuzz $(fuzz_program) --runs $(RUNS) --jobs $(JOBS) --seed $(SEED) $(TARGETS)
+# The program refuses names that no target has.
+fuzz: $(patsubst %,$(fuzz_bin)/%,$(if $(TARGETS),$(filter $(TARGETS),$(fuzz_names)),$(fuzz_names)))
+	OUT=$(OUT) $(fuzz_root)/../../scripts/python -m lab.proof.fuzz $(fuzz_program) --runs $(RUNS) --jobs $(JOBS) --seed $(SEED) $(TARGETS)
 
 $(fuzz_bin)/%: $(fuzz_build)/fuzz/fuzz_%.o $(fuzz_library)
 	@mkdir -p $(@D)

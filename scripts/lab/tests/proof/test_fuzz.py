@@ -6,10 +6,12 @@ DM_ALIGN_FUZZ_RUNS: runs of each target (see lab/plugins/extent.py); DM_ALIGN_FU
 
 import functools
 import os
+import re
 import subprocess
 
 import pytest
 
+from lab.pace import patience
 from lab.paths import OUT, REPO, locked
 from lab.plugins import extent
 from lab.proof import fuzz
@@ -49,6 +51,24 @@ def test_runs_are_counted_whatever_is_printed_behind_the_count(tmp_path, monkeyp
     monkeypatch.setattr(fuzz, "OUT", tmp_path)
     outcome = fuzz.run("program", "target", runs=70, seed=1, found=tmp_path / "found")
     assert outcome.ok and (outcome.runs, outcome.edges, outcome.corpus) == (70, 12, 5)
+
+
+@pytest.mark.timeout(300)
+def test_make_fuzz_builds_only_the_targets_that_it_runs_in_any_folder(tmp_path):
+    """The environment has no OUT, as in a shell."""
+    environment = {name: value for name, value in os.environ.items() if name != "OUT"}
+    done = subprocess.run(["make", "-C", REPO / "userspace" / "drive512e", f"OUT={tmp_path}", "fuzz", "TARGETS=command",
+                           "RUNS=50"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=patience(60))
+    assert done.returncode == 0 and re.search(r"^command +\d+ .* ok$", done.stdout, re.M), done.stdout[-4000:]
+    assert {path.name for path in (tmp_path / "fuzz" / "drive512e").iterdir()} == {"command", "found"}
+
+
+@pytest.mark.timeout(60)
+def test_make_fuzz_refuses_a_target_that_does_not_exist(tmp_path):
+    done = subprocess.run(["make", "-C", REPO / "userspace" / "drive512e", f"OUT={tmp_path}", "fuzz", "TARGETS=command2"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=patience(30))
+    assert done.returncode == 2 and "no fuzz target command2 of drive512e; there are command, " in done.stdout, done.stdout
 
 
 @pytest.mark.parametrize("program, target", TARGETS)
