@@ -68,6 +68,32 @@ static unsigned int name(const char *option, const char *text,
 	exit(2);
 }
 
+static void say_choice(const char *option, const char *const *names,
+		       unsigned int nr)
+{
+	unsigned int i;
+
+	fprintf(stderr, " [--%s", option);
+	for (i = 0; i < nr; i++)
+		fprintf(stderr, "%c%s", i ? '|' : ' ', names[i]);
+	fputc(']', stderr);
+}
+
+/* Print the usage, and exit. */
+static _Noreturn void usage(void)
+{
+	fputs("usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears]", stderr);
+	say_choice("focus", focus_names, FOCUS_KINDS);
+	say_choice("strategy", strategy_names, LIFE_STRATEGIES);
+	fputs(" [--output FILE]\n"
+	      "       sim --seed N --shrink [--output FILE]\n"
+	      "       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
+	      "       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--list]\n"
+	      "           [--sleep | --full] [--loose] [--replay]\n"
+	      "       sim --scenario NAME|all [--most N]\n", stderr);
+	exit(2);
+}
+
 /* As the options have it. */
 static struct {
 	sim_u64 seed, lives, limit;
@@ -284,13 +310,7 @@ static void parse(int argc, char **argv)
 			states_loose = true;
 			break;
 		default:
-			fprintf(stderr, "usage: sim [--seed N] [--seconds N | --lives N] [--story [--lines N]] [--hash] [--tears] [--focus none|drops|memory|reads|flood|allocations|gate|quiet|tables|changes|targets|files|scenes|bounds|layer|reclaim] [--strategy random|pct|mixed] [--output FILE]\n"
-				"       sim --seed N --shrink [--output FILE]\n"
-				"       sim --plan FILE [--story [--lines N]] [--shrink] [--output FILE]\n"
-				"       sim --exhaustive[=LENGTH] [--few | --set \"OPERATION ...\"] [--mode report|pad|coalesce] [--with error|no-memory|one-block] [--part I/N] [--most N] [--list]\n"
-				"           [--sleep | --full] [--loose] [--replay]\n"
-				"       sim --scenario NAME|all [--most N]\n");
-			exit(2);
+			usage();
 		}
 	}
 	if ((!asked.limit && !asked.lives) || asked.plan)

@@ -182,3 +182,12 @@ def test_what_is_said_of_faults_is_of_faults_that_there_are():
 @pytest.mark.parametrize("options", [["--seed", "x"], ["--nonsense"], ["--lives", ""], ["--focus", "x"], ["--strategy", "x"]])
 def test_bad_arguments_end_with_status_2(built, options):
     assert sim(built, *options)[0] == USAGE
+
+
+@pytest.mark.parametrize("option, header, kind", [("focus", "plan.h", "FOCUS"), ("strategy", "life.h", "LIFE")])
+def test_the_usage_names_each_value_of_an_option(built, option, header, kind):
+    """The headers have the values."""
+    values = re.findall(rf"^\t{kind}_(\w+),$", (HERE / header).read_text(), re.M)[:-1]
+    status, output = sim(built, "--help")
+    named = re.search(rf"\[--{option} ([a-z|]+)\]", output)
+    assert status == USAGE and named and named[1].split("|") == [value.lower() for value in values], output
