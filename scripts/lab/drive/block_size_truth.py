@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The truth about the drive models, and what block-size finds of it.
 
-`python -m lab.drive.block_size_truth [RUNS] [--document]` prints the table.
+`python -m lab.drive.block_size_truth [RUNS [PROFILE...]] [--document]` prints the table, of these profiles or all.
 A run knows nothing of the parameters: it sends requests to a drive on a virtual clock, and times them.
 """
 
@@ -22,6 +22,8 @@ AREA = (0, 1 << 30)
 SIZE = "4G"
 # Percent.
 NOISE = 10
+# Name in the document, and columns that the name of a drive takes in the table.
+PROGRAM, NAME = "block_size_truth", 46
 # Shares: of runs that may not tell, and by which a penalty may be off.
 FEW, PENALTY = 0.05, 0.1
 
@@ -81,12 +83,12 @@ class Row(NamedTuple):
         worst = max(self.deviations, key=abs, default=0.0)
         caches = " ".join(f"{cache or 'cannot tell'} {count}" for cache, count in self.caches.most_common())
         truth = self.truth
-        return (f"{truth!s:46} {truth.block.bytes:6} +{truth.block.offset:<6} {self.right:5} {self.cannot_tell:6} "
+        return (f"{truth!s:{NAME}} {truth.block.bytes:6} +{truth.block.offset:<6} {self.right:5} {self.cannot_tell:6} "
                 f"{len(self.wrong):5}  {truth.penalty / 1000:7.3f} ms {worst:+6.1%} {self.held:5}  {self.longest_s:6.1f} s  "
                 f"{caches}")
 
 
-HEADING = (f"{'profile':46} {'block':>6}  {'offset':6} {'right':>5} {'cannot':>6} {'wrong':>5}  {'penalty':>10} {'worst':>6} "
+HEADING = (f"{'profile':{NAME}} {'block':>6}  {'offset':6} {'right':>5} {'cannot':>6} {'wrong':>5}  {'penalty':>10} {'worst':>6} "
            f"{'held':>5}  {'longest':>8}  write cache")
 
 
@@ -107,25 +109,42 @@ def holds(row: Row) -> bool:
     return not row.wrong and row.cannot_tell <= runs * FEW and all(abs(each) <= PENALTY for each in row.deviations)
 
 
+def renewed(old: Sequence[str], rows: dict[str, str]) -> list[str]:
+    """Return the document's table with new rows of some profiles. Raises ValueError if its other rows have other columns."""
+    if len(rows) < len(PROFILES) and old[:1] != [HEADING]:
+        raise ValueError("the columns have changed: renew the rows of all profiles")
+    known = {line[:NAME].rstrip(): line for line in old[1:]} | rows
+    return [HEADING, *(known[str(truth)] for truth in PROFILES if str(truth) in known)]
+
+
 def main(argv: Sequence[str]) -> int:
     """
-    Print the table of all profiles, as often as asked for with noise, and of other blocks once, with --document what the
-    profiles had into the document, too; return the exit status.
+    Print the table, of the profiles asked for or all: as often as asked for with noise, and other blocks once; with --document
+    the rows of the profiles' own blocks into the document, too. Return the exit status: 1 if something is wrong.
     """
     parser = documents.parser(__doc__)
+    known = list(dict.fromkeys(truth.profile for truth in PROFILES))
     parser.add_argument("runs", nargs="?", type=int, default=1, help="runs of each profile (1)")
-    arguments = parser.parse_args(argv)
+    parser.add_argument("profiles", nargs="*", metavar="PROFILE", help=f"only these; of {' '.join(known)}")
+    arguments = parser.parse_intermixed_args(argv)
+    if unknown := [name for name in arguments.profiles if name not in known]:
+        parser.error(f"no such profile: {' '.join(unknown)}; there are {' '.join(known)}")
     runs = arguments.runs
-    lines = [HEADING]
+    rows = {}
     print(HEADING)
     status = 0
     for truth, seeds in [*((truth, range(runs)) for truth in PROFILES), *((truth, range(runs, runs + 1)) for truth in OTHERS)]:
+        if arguments.profiles and truth.profile not in arguments.profiles:
+            continue
         row = look(truth, seeds)
-        lines.append(f"{row}{'' if holds(row) else '  FAILED'}")
-        print(lines[-1], flush=True)
+        line = f"{row}{'' if holds(row) else '  FAILED'}"
+        print(line, flush=True)
         status |= not holds(row)
+        if truth in PROFILES:
+            rows[str(truth)] = line
     if arguments.document:
-        documents.write(documents.PROBE, "block_size_truth", "\n".join(lines[:1 + len(PROFILES)]))
+        table = renewed(documents.printed(documents.PROBE, PROGRAM), rows)
+        documents.write(documents.PROBE, PROGRAM, "\n".join(table))
     return status
 
 

@@ -25,12 +25,22 @@ def parser(about: str | None) -> argparse.ArgumentParser:
     return made
 
 
+def _place(program: str) -> re.Pattern[str]:
+    """Return a pattern of the lines that a program prints into a document."""
+    before = f"\n.. The next block is by {program}; make bench-drive DOCUMENTS=1 writes it.\n\n::\n\n"
+    return re.compile(rf"(?<={re.escape(before)})(?:(?:  .*)?\n)*?(?=\n\S)")
+
+
+def printed(document: Path, program: str) -> list[str]:
+    """Return the lines that a program has printed into a document; none if it has no place for them. Raises OSError."""
+    found = _place(program).search(document.read_text())
+    return [line.removeprefix("  ") for line in found[0].splitlines()] if found else []
+
+
 def with_block(text: str, program: str, printed: str) -> str:
     """Return a document with what a program prints. Raises ValueError if it has no place for it, or several."""
-    before = f"\n.. The next block is by {program}; make bench-drive DOCUMENTS=1 writes it.\n\n::\n\n"
-    place = re.compile(rf"(?<={re.escape(before)})(?:(?:  .*)?\n)*?(?=\n\S)")
     block = "".join(f"  {line}".rstrip() + "\n" for line in printed.strip("\n").splitlines())
-    text, places = place.subn(lambda _: block, text)
+    text, places = _place(program).subn(lambda _: block, text)
     if places != 1:
         raise ValueError(f"{places} places for what {program} prints, not 1; put back the comment that names it and DOCUMENTS=1")
     return text

@@ -63,6 +63,8 @@ def main(argv: Sequence[str]) -> int:
     names = arguments.profiles
     if unknown := [name for name in names if name not in known]:
         parser.error(f"no such profile: {' '.join(unknown)}; there are {' '.join(known)}")
+    if names and arguments.document:
+        parser.error("--document: the document is of all profiles; leave out their names")
     table = Table(title="Methods on the plugin, through NBD in real time", title_justify="left")
     for heading in ("drive", "took", "rpm", "told", "took ", "block", "told ", "penalty", "told  "):
         table.add_column(heading, justify="left" if heading == "drive" else "right")
