@@ -3,8 +3,11 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/signals.h"
 #include "trace/convert.h"
 #include "trace/names.h"
+#include "trace/unfinished.h"
+#include "trace/writer_format.h"
 
 /* Report that the trace has more files than can be told apart. */
 static int refuse_files(const struct trace *trace)
@@ -76,6 +79,21 @@ static void note_results(struct trace_converted *done, const struct trace *trace
 			trace_writer_not_expressed(writer, what);
 }
 
+/* Begin the output, which a signal removes from now on until unfinished_end(). */
+static int begin_output(struct trace_writer **writer,
+			const struct trace_conversion *conversion,
+			const struct trace *trace)
+{
+	CLEANUP_SIGNALS sigset_t before = signals_block();
+	int failed;
+
+	failed = trace_writer_begin(writer, conversion->output, conversion->to,
+				    &trace_facts(trace)->origin);
+	if (!failed)
+		unfinished_begin((*writer)->draft);
+	return failed;
+}
+
 int trace_convert(const struct trace_conversion *conversion,
 		  struct trace_converted *done)
 {
@@ -87,9 +105,7 @@ int trace_convert(const struct trace_conversion *conversion,
 	failed = trace_open_as(&trace, conversion->source, &conversion->choice);
 	if (failed)
 		return failed;
-	failed = trace_writer_begin(&writer, conversion->output,
-				    conversion->to,
-				    &trace_facts(trace)->origin);
+	failed = begin_output(&writer, conversion, trace);
 	if (!failed) {
 		trace_writer_source(writer, trace_facts(trace));
 		failed = copy_requests(trace, writer, done);
@@ -99,6 +115,7 @@ int trace_convert(const struct trace_conversion *conversion,
 			note_results(done, trace, writer);
 			failed = trace_writer_end(writer);
 		}
+		unfinished_end();
 	}
 	trace_close(trace);
 	return failed;

@@ -17,10 +17,12 @@
 #include "base/exit_codes.h"
 #include "base/json.h"
 #include "base/message.h"
+#include "base/signals.h"
 #include "trace/format.h"
 #include "trace/parquet.h"
 #include "trace/parquet_child.h"
 #include "trace/percent.h"
+#include "trace/unfinished.h"
 #include "trace/writer_format.h"
 
 /* What is not known of a source. */
@@ -176,6 +178,18 @@ static int description_of(const struct trace_writer *writer)
 	return fd;
 }
 
+/* Start the child, to which signals go. */
+static int start_child(struct parquet_child *child,
+		       const struct parquet_command *command)
+{
+	CLEANUP_SIGNALS sigset_t before = signals_block();
+	int result = parquet_child_start(child, command);
+
+	if (!result)
+		unfinished_child(child->pid);
+	return result;
+}
+
 static int parquet_finish(struct trace_writer *writer)
 {
 	char *const arguments[] = { "write", writer->draft, writer->path,
@@ -194,11 +208,12 @@ static int parquet_finish(struct trace_writer *writer)
 			      strerror(errno));
 		return ALIGNCTL_IO;
 	}
-	result = parquet_child_start(&child, &command);
+	result = start_child(&child, &command);
 	if (result)
 		return result;
 	result = parquet_child_wait(&child, &reason);
-	if (result)
+	unfinished_child(0);
+	if (result && !unfinished_seen())
 		message_error("%s: %s", writer->path, reason);
 	return result;
 }

@@ -31,7 +31,7 @@ int new_trace_check(const char *verb, const char *path)
 	}
 	draft = result_file_draft(path);
 	if (!lstat(draft, &found) && found.st_size) {
-		message_error("%s: exists, maybe an unfinished recording; rename or remove it",
+		message_error("%s: exists, maybe an unfinished recording or conversion; rename or remove it",
 			      draft);
 		return ALIGNCTL_USAGE;
 	}

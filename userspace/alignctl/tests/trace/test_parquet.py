@@ -5,7 +5,10 @@ import csv
 import gzip
 import json
 import os
+import signal
+import subprocess
 import sys
+import time
 import venv
 from pathlib import Path
 
@@ -14,7 +17,8 @@ import pytest
 
 from align_reports.parquet import layout
 from align_reports.parquet.read import header as header_of
-from alignctl_program import alignctl
+from alignctl_program import ALIGNCTL, alignctl
+from lab.pace import Limit, patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TRACES = Path(__file__).with_name("samples")
@@ -337,6 +341,44 @@ def test_a_child_that_fails_ends_the_trace_with_an_error(tmp_path, monkeypatch, 
     assert failed.returncode == IO and not (tmp_path / "new").exists()
     for word in (f"alignctl: {part}: ", *words):
         assert word in failed.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_duckdb_writes_leaves_nothing(tmp_path, number):
+    """Not even when alignctl alone gets it, as of kill, and DuckDB has a folder of its own."""
+    source = tmp_path / "rows"
+    duckdb.execute(f"COPY (SELECT 'write' AS op, hash(range) % 1048576 * 512 AS \"offset\", 512 AS bytes FROM range(1000000)) "
+                   f"TO '{source}' (FORMAT csv)")
+    with subprocess.Popen([ALIGNCTL, "convert", source, "--output", tmp_path / "new", "--to", "parquet"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        limit = Limit(60)
+        while not list(tmp_path.glob(".new.*/scratch.duckdb")):
+            assert running.poll() is None and not limit.over()
+            time.sleep(0.01)
+        running.send_signal(number)
+        said = running.communicate(timeout=patience(60))
+    assert (running.returncode, said, os.listdir(tmp_path)) == (-number, ("", ""), ["rows"])
+
+
+def test_a_folder_that_is_complete_when_a_signal_comes_stays(tmp_path, monkeypatch):
+    """DuckDB's program ends by itself then."""
+    child(tmp_path, monkeypatch, f"""trap 'touch {tmp_path}/seen' TERM
+                                     {sys.executable} "$@"
+                                     touch {tmp_path}/written
+                                     while [ ! -e {tmp_path}/seen ]; do sleep 0.01; done\n""")
+    (tmp_path / "rows").write_text("op,offset,bytes\nwrite,0,512\n")
+    with subprocess.Popen([ALIGNCTL, "convert", tmp_path / "rows", "--output", tmp_path / "new", "--to", "parquet"]) as running:
+        limit = Limit(60)
+        while not (tmp_path / "written").exists():
+            assert running.poll() is None and not limit.over()
+            time.sleep(0.01)
+        running.terminate()
+        assert running.wait(patience(60)) == -signal.SIGTERM
+    monkeypatch.setenv("ALIGNCTL_PYTHON", sys.executable)
+    assert alignctl("plan", *parts(tmp_path / "new")).returncode == FINE and not (tmp_path / "new.new").exists()
+    again = alignctl("convert", tmp_path / "rows", "--output", tmp_path / "new", "--to", "parquet")
+    assert again.returncode == USAGE and "new: exists and is not overwritten; name another file" in again.stderr
+    assert alignctl("plan", *parts(tmp_path / "new")).returncode == FINE
 
 
 @pytest.mark.parametrize("folder", ["", "/none"])

@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
 """alignctl convert as its user meets it: usage, errors, what is written."""
 
+import contextlib
 import csv
 import json
 import os
 import re
 import shutil
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
-from alignctl_program import alignctl, man_section
+from alignctl_program import ALIGNCTL, alignctl, man_section
+from lab.pace import Limit, patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TRACES = Path(__file__).parents[1] / "trace/samples"
@@ -79,6 +84,44 @@ def test_a_recording_that_was_cut_short_is_not_written_over(tmp_path):
     failed = alignctl("convert", tmp_path / "t", "--output", tmp_path / "r")
     assert failed.returncode == USAGE and "r.new: exists" in failed.stderr and "maybe an unfinished recording" in failed.stderr
     assert (tmp_path / "r.new").read_bytes() == b"precious" and not (tmp_path / "r").exists()
+
+
+@contextlib.contextmanager
+def half_converted(folder, form):
+    """Yield a conversion that waits for the rest of its input, with its draft in the folder."""
+    source, end = os.pipe()
+    with open(end, "w") as text, subprocess.Popen(
+            [ALIGNCTL, "convert", "-", "--output", folder / "new", "--to", form], stdin=source, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True) as running:
+        os.close(source)
+        text.write("op,offset,bytes\n" + "write,0,512\n" * 20000)
+        text.flush()
+        limit = Limit(30)
+        while not (folder / "new.new").exists():
+            assert running.poll() is None and not limit.over()
+            time.sleep(0.01)
+        yield running
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("form", ["recording", "parquet"])
+def test_a_signal_ends_a_conversion_and_leaves_no_draft(tmp_path, form, number):
+    with half_converted(tmp_path, form) as running:
+        running.send_signal(number)
+        said = running.communicate(timeout=patience(30))
+    assert (running.returncode, said, os.listdir(tmp_path)) == (-number, ("", ""), [])
+
+
+def test_what_a_killed_conversion_leaves_is_named_with_the_way_out(tmp_path):
+    with half_converted(tmp_path, "parquet") as running:
+        running.kill()
+    (tmp_path / "t").write_text("op,offset,bytes\nwrite,0,4096\n")
+    draft = tmp_path / "new.new"
+    again = alignctl("convert", tmp_path / "t", "--output", tmp_path / "new", "--to", "parquet")
+    assert again.returncode == USAGE
+    assert again.stderr == f"alignctl: {draft}: exists, maybe an unfinished recording or conversion; rename or remove it\n"
+    draft.unlink()
+    assert os.listdir(tmp_path) == ["t"]
 
 
 @pytest.mark.parametrize("form", ["recording", "fio", "csv"])
