@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
 	[ROW_DRIVE] = OPTION("drive", ARG_NONE,
 			     "add the disk's own requests and their latency"),
 	[ROW_ROWS] = OPTION("rows", ARG_NUMBER(1, TOP_MAX_ROWS),
-			    "writers that there is room for (default: 16384)"),
+			    "count N writers in an interval at most (default: 16384)"),
 	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
 			      "count every disk, for metrics of prometheus",
 			      .excludes = "json drive"),
