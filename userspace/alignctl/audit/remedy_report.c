@@ -65,19 +65,19 @@ static struct json_object *json_remedy(enum remedy_id id)
 }
 
 static const struct schema_row remedy_rows[] = {
-	MEMBER("name", JSON_TEXT, NULL, NULL),
+	MEMBER("name", JSON_TEXT, NULL, "Name of the remedy"),
 	MEMBER("purpose", JSON_TEXT, NULL,
-	       "The findings or messages that it is for"),
-	MEMBER("when", JSON_TEXT, NULL, "When it applies"),
+	       "The findings or messages that it is for, in words"),
+	MEMBER("when", JSON_TEXT, NULL, "When it applies, in words"),
 	MEMBER("destroys", JSON_TEXT, NULL,
-	       NULL,
-	       SCHEMA_WORDS("nothing", "the content",
-			    "acknowledged writes that cannot be written")),
+	       "What the command destroys",
+	       SCHEMA_WORDS("nothing", "the content", "acknowledged writes that cannot be written")),
 	MEMBER("unmount", JSON_BOOL, NULL,
-	       "true: nothing may use the device meanwhile"),
-	MEMBER("command", JSON_TEXT, NULL, "With the names of words in braces"),
+	       "Whether nothing may use the device meanwhile"),
+	MEMBER("command", JSON_TEXT, NULL,
+	       "The command, with words in braces that stand for a device or a size"),
 	MEMBER("text", JSON_TEXT | JSON_NULL, NULL,
-	       "The words around the command, likewise, or null"),
+	       "The words around the command, with the same words in braces; null: none"),
 	{ 0 },
 };
 
@@ -101,9 +101,9 @@ static struct json_object *json_rule(const struct rule *rule)
 }
 
 static const struct schema_row rule_rows[] = {
-	MEMBER("name", JSON_TEXT, NULL, "The word for a finding by it"),
+	MEMBER("name", JSON_TEXT, NULL, "Name of a finding by the rule"),
 	MEMBER("fault", JSON_TEXT, NULL,
-	       "Whether a finding by it is a fault, and no note",
+	       "How often a finding is a fault rather than a note",
 	       SCHEMA_NAMES(fault_names)),
 	MEMBER("grade", JSON_TEXT, NULL,
 	       "What a fault means for the writes of a device: as many blocks again, or parts of blocks",
