@@ -90,6 +90,12 @@ X or y.
 """
 
 
+def test_a_number_or_one_of_some_texts_may_be_null(sections):
+    choice = {"anyOf": [{"type": "number"}, {"enum": ["x", "y"]}]}
+    said = sections(kind("v", 1, {"a": {"anyOf": [choice, {"type": "null"}]}, "b": choice}))
+    assert said.endswith('.TP\n.BR a " (number or text, or null), " b " (number or text)"\nText:\n.BR x ", " y .\n')
+
+
 def test_members_with_one_help_have_one_item(sections):
     same = {"description": "first, and second"}
     said = sections(kind("v", 1, {"a": {"type": "number", **same}, "b": {"type": "number", **same},
