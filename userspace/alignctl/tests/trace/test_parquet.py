@@ -365,7 +365,7 @@ def test_a_folder_that_is_complete_when_a_signal_comes_stays(tmp_path, monkeypat
     child(tmp_path, monkeypatch, f"""trap 'touch {tmp_path}/seen' TERM
                                      {sys.executable} "$@"
                                      touch {tmp_path}/written
-                                     while [ ! -e {tmp_path}/seen ]; do sleep 0.01; done\n""")
+                                     while [ ! -e {tmp_path}/seen ] && kill -0 $PPID; do sleep 0.01; done\n""")
     (tmp_path / "rows").write_text("op,offset,bytes\nwrite,0,512\n")
     with subprocess.Popen([ALIGNCTL, "convert", tmp_path / "rows", "--output", tmp_path / "new", "--to", "parquet"]) as running:
         limit = Limit(60)
