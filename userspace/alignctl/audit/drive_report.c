@@ -12,10 +12,10 @@ enum drive_column {
 
 static const struct table_column drive_columns[] = {
 	[DRIVE_NAME] = { .key = "drive", .heading = "DRIVE",
-		COLUMN_MEMBER(JSON_TEXT,
-			"The kernel's name for it") },
+		COLUMN_MEMBER(JSON_TEXT, "The kernel's name of the drive") },
 	[DRIVE_KIND] = { .key = "kind", .heading = "KIND",
-		COLUMN_MEMBER(JSON_TEXT, "How it is attached: NVMe, ATA and so on") },
+		COLUMN_MEMBER(JSON_TEXT,
+			"How the drive is attached: NVMe, ATA and so on") },
 	[DRIVE_UNALIGNED] = { .key = "unaligned_io", .heading = "UNALIGNED",
 			      .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
@@ -24,7 +24,7 @@ static const struct table_column drive_columns[] = {
 			  .heading = "MEDIA-WRITTEN", .flags = TABLE_RIGHT,
 			  .unit = FIGURE_BYTES,
 		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
-			"Bytes written to its media, likewise; null also where it exceeds 64 bits") },
+			"Bytes written to the media, likewise; null also where the count exceeds 64 bits") },
 	[DRIVE_VERSION] = { .key = "log_page_version", .heading = "PAGE",
 			    .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL | JSON_ABSENT,

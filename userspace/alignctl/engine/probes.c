@@ -217,25 +217,25 @@ void probes_text(const struct probes *probes)
 
 static const struct schema_row each_rows[] = {
 	MEMBER("offset", JSON_NUMBER | JSON_ABSENT, "bytes",
-	       "Of seqwrite and seqread"),
+	       "Of seqwrite and seqread: where the probe begins, and its rate in 10^6 bytes per second"),
 	MEMBER("mb_per_s", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("distance", JSON_NUMBER | JSON_ABSENT, "bytes",
-	       "Of rnddeltaread: from start to start"),
+	       "Of rnddeltaread: from the start of the first request to that of the second, and the time of the second in microseconds"),
 	MEMBER("us", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),
 	{ 0 },
 };
 
 const struct schema_row probes_members[] = {
 	MEMBER("complete", JSON_NUMBER, NULL,
-	       "The number that are complete, of rnddeltaread of pairs"),
+	       "Number of complete probes, of rnddeltaread of complete pairs"),
 	MEMBER("probe_bytes", JSON_NUMBER | JSON_ABSENT, "bytes",
-	       "Of seqwrite and seqread: of one"),
+	       "Of seqwrite and seqread: length of a probe"),
 	MEMBER("mb_per_s_min", JSON_REAL | JSON_ABSENT, NULL,
-	       "Of the complete ones"),
+	       "Of seqwrite and seqread: rates of the complete probes, in 10^6 bytes per second"),
 	MEMBER("mb_per_s_mean", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("mb_per_s_max", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("mean_us", JSON_REAL | JSON_ABSENT, NULL,
-	       "Of rnddeltaread: of the second request of each pair"),
+	       "Of rnddeltaread: times of the second requests of the pairs"),
 	MEMBER("sd_us", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("p50_us", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),
 	MEMBER("p90_us", JSON_REAL | JSON_ABSENT, NULL, AS_ABOVE),

@@ -79,24 +79,32 @@ enum mode_column {
 /* As the counters of the ledger are called, but for rmw_drive. */
 static const struct table_column mode_columns[] = {
 	[MODE_NAME] = { .heading = "MODE" },
-	[MODE_EXPECTED] = { .key = "rmw_expected" },
-	[MODE_EXPECTED_ZEROES] = { .key = "rmw_expected_zeroes" },
+	[MODE_EXPECTED] = { .key = "rmw_expected",
+		COLUMN_MEMBER(JSON_NUMBER, "Partial touches that would arrive") },
+	[MODE_EXPECTED_ZEROES] = { .key = "rmw_expected_zeroes",
+		COLUMN_MEMBER(JSON_NUMBER,
+			"Those of these that write-zeroes would bring") },
 	[MODE_AVOIDED] = { .key = "rmw_avoided", .heading = "AVOIDED",
-			   .flags = TABLE_RIGHT },
+			   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Touches that would need no read") },
 	[MODE_READS] = { .key = "rmw_host", .heading = "BLOCK-READS",
-			 .flags = TABLE_RIGHT },
+			 .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Blocks that the target would read") },
 	[MODE_AT_MOST] = { .key = "rmw_host_at_most", .heading = "AT-MOST",
 			   .flags = TABLE_OUTER | TABLE_RIGHT,
-		COLUMN_MEMBER(JSON_NUMBER, "Most blocks read, at any speed and with any number in flight") },
+		COLUMN_MEMBER(JSON_NUMBER,
+			"Most blocks that the target reads, at any speed and with any number of requests in flight") },
 	[MODE_LEFT] = { .key = "touches_left", .heading = "TOUCHES-LEFT",
 			.flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER,
-			"Left to the drive, by which its counter rmw_drive would rise") },
-	[MODE_READ_BYTES] = { .key = "pad_read_bytes" },
-	[MODE_WRITES] = { .key = "pad_writes" },
+			"Touches left to the drive: by how much rmw_drive would rise") },
+	[MODE_READ_BYTES] = { .key = "pad_read_bytes",
+		COLUMN_MEMBER(JSON_NUMBER, "Bytes that the target would read") },
+	[MODE_WRITES] = { .key = "pad_writes",
+		COLUMN_MEMBER(JSON_NUMBER, "Whole blocks that the target would write") },
 	[MODE_CROWDED] = { .key = "coalesce_crowded", .flags = TABLE_OUTER,
 		COLUMN_MEMBER(JSON_BOOL,
-			"Whether more than three quarters of max_blocks would be held") },
+			"Whether mode coalesce would hold more than three quarters of max_blocks") },
 };
 
 static struct table_value mode_value(const void *row, size_t column)
@@ -233,7 +241,7 @@ static const struct table_column shift_columns[] = {
 	[SHIFT_TOUCHES] = { .key = "touches_if_moved", .heading = "TOUCHES",
 			    .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_ARRAY | JSON_NUMBER,
-			"Partial touches if the start moved on by 0, 1 and so on sectors") },
+			"Partial touches if the start moved on by 0, 1 and so on sectors of 512 bytes") },
 };
 
 static struct table_value shift_value(const void *row, size_t column)
@@ -313,23 +321,26 @@ enum case_column {
 static const struct table_column case_columns[] = {
 	[CASE_PHYSICAL] = { .key = "physical_block_size",
 			    .heading = "PHYSICAL", .flags = TABLE_RIGHT,
-			    .unit = FIGURE_LENGTH },
+			    .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER, "The physical block") },
 	[CASE_MOVED] = { .key = "move_sectors", .heading = "MOVED",
 			 .flags = TABLE_RIGHT,
-		COLUMN_MEMBER(JSON_NUMBER, "The move") },
+		COLUMN_MEMBER(JSON_NUMBER,
+			"By how many sectors of 512 bytes the start moves on") },
 	[CASE_TOUCHES] = { .key = "touches", .heading = "TOUCHES",
-			   .flags = TABLE_RIGHT },
+			   .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Partial touches") },
 	[CASE_AMPLIFICATION] = { .key = "write_amplification",
 				 .heading = "AMPLIFICATION",
 				 .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_REAL,
-			"Bytes of whole blocks touched, by bytes written; 0 without writes") },
+			"Bytes of whole blocks touched, for each byte written; 0 without writes") },
 	[CASE_EXTRA] = { .key = "extra_bytes",
 		COLUMN_MEMBER(JSON_NUMBER, "Bytes of whole blocks touched, less the bytes written") },
 	[CASE_RMIN] = { .key = "rmin", .heading = "RMIN",
 			.flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
-			"null where the source is a pipe or with --touches-only") },
+			"As rmin of the document; null with --touches-only, and where the source is a pipe") },
 	[CASE_PAD] = { .key = "pad_left", .heading = "PAD",
 		       .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
@@ -460,12 +471,16 @@ enum writes_column {
 #define WRITES_COLUMNS(touches, ...) {					\
 	[WRITES_COMMON] = { __VA_ARGS__ },				\
 	[WRITES_WRITES] = { .key = "writes", .heading = "WRITES",	\
-			    .flags = TABLE_RIGHT },			\
+			    .flags = TABLE_RIGHT,			\
+		COLUMN_MEMBER(JSON_NUMBER,				\
+			"Number of writes, without write-zeroes; number of those with a partial touch; partial touches") }, \
 	[WRITES_MISALIGNED] = { .key = "misaligned",			\
 				.heading = "MISALIGNED",		\
-				.flags = TABLE_RIGHT },			\
+				.flags = TABLE_RIGHT,			\
+		COLUMN_MEMBER(JSON_NUMBER, AS_ABOVE) },			\
 	[WRITES_TOUCHES] = { .key = "touches", .heading = "TOUCHES",	\
-			     .flags = TABLE_RIGHT | (touches) },	\
+			     .flags = TABLE_RIGHT | (touches),		\
+		COLUMN_MEMBER(JSON_NUMBER, AS_ABOVE) },			\
 }
 
 static const struct table_column size_columns[] =
@@ -473,14 +488,16 @@ static const struct table_column size_columns[] =
 		       .flags = TABLE_RIGHT | TABLE_RISING,
 		       .unit = FIGURE_LENGTH,
 		       COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
-			"null for lengths that have no row of their own"));
+			"Length of the writes; null: all lengths without a row of their own"));
 static const struct table_column phase_columns[] =
 	WRITES_COLUMNS(0, .key = "sector", .heading = "START-SECTOR-IN-BLOCK",
-		       .flags = TABLE_RIGHT | TABLE_RISING);
+		       .flags = TABLE_RIGHT | TABLE_RISING,
+		       COLUMN_MEMBER(JSON_NUMBER,
+			"Sector of 512 bytes in the physical block at which the writes begin"));
 static const struct table_column process_columns[] =
 	WRITES_COLUMNS(TABLE_FALLING, .key = "comm", .heading = "PROCESS",
 		       COLUMN_MEMBER(JSON_TEXT | JSON_NULL,
-			"null where the trace does not tell"));
+			"Name of the process; null where the trace does not tell"));
 
 static struct table_value writes_value(const struct forecast_row *row,
 				       size_t column)

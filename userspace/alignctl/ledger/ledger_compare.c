@@ -198,19 +198,20 @@ enum compare_column {
 static const struct table_column compare_columns[] = {
 	[COMPARE_KEY] = { .key = "measure",
 		COLUMN_MEMBER(JSON_TEXT,
-			"Its name. Names that end in _us are times in microseconds, _percent is of the writes for misaligned and else of the touches, and mean_us is of all writes") },
+			"Name of the measure. Names that end in _us are times in microseconds, _percent is of the writes for misaligned and else of the touches, and mean_us is of all writes") },
 	[COMPARE_MEASURE] = { .heading = "MEASURE" },
 	[COMPARE_BEFORE] = { .key = "before", .heading = "BEFORE",
 			     .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_REAL | JSON_NULL,
-			"null where it is not known", SCHEMA_NAMES(mode_names)) },
+			"Value in the state before, and in that after: of the measure mode a mode, else a number; null: not known",
+			SCHEMA_NAMES(mode_names)) },
 	[COMPARE_AFTER] = { .key = "after", .heading = "AFTER",
 			    .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_REAL | JSON_NULL, AS_ABOVE, SCHEMA_NAMES(mode_names)) },
 	[COMPARE_CHANGE] = { .key = "change_percent", .heading = "CHANGE",
 			     .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_REAL | JSON_NULL,
-			"null where it is not known, or does not tell") },
+			"By how many per cent the value has changed; null where that is not known, or means nothing") },
 };
 
 static bool is_percentile(enum measure measure)
@@ -305,10 +306,12 @@ enum phase_column {
 
 static const struct table_column phase_columns[] = {
 	[PHASE_FIRST] = { .key = "first_byte", .heading = "FIRST-BYTE",
-			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH },
+			  .flags = TABLE_RIGHT, .unit = FIGURE_LENGTH,
+		COLUMN_MEMBER(JSON_NUMBER, "First byte of the writes in the physical block") },
 	[PHASE_BEFORE] = { .key = "before_percent", .heading = "BEFORE",
 			   .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT,
-		COLUMN_MEMBER(JSON_REAL, "Of all writes") },
+		COLUMN_MEMBER(JSON_REAL,
+			"Share of all writes in the state before, and in that after") },
 	[PHASE_BEFORE_BAR] = { .heading = "BAR", .width = BAR_WIDTH },
 	[PHASE_AFTER] = { .key = "after_percent", .heading = "AFTER",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_PER_CENT,
@@ -432,12 +435,12 @@ static const struct schema_row phase_rows[] = {
 };
 
 static const struct schema_row comparison_rows[] = {
-	MEMBER("name", JSON_TEXT, NULL, "Its name"),
-	MEMBER("name_before", JSON_TEXT, NULL, "That in the state before"),
+	MEMBER("name", JSON_TEXT, NULL, "Name of the device"),
+	MEMBER("name_before", JSON_TEXT, NULL, "Its name in the state before"),
 	MEMBER("measures", JSON_ARRAY | JSON_OBJECT, NULL, "For each measure",
 	       .rows = measure_rows),
 	MEMBER("phase", JSON_ARRAY | JSON_OBJECT, NULL,
-	       "Misaligned writes by their first byte in the physical block",
+	       "For each place in the physical block at which misaligned writes begin",
 	       .rows = phase_rows),
 	{ 0 },
 };

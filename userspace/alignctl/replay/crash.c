@@ -44,9 +44,9 @@ static void print_text(const struct replay_state *state,
 }
 
 static const struct schema_row verdict_rows[] = {
-	MEMBER("blocks", JSON_NUMBER, NULL, "Of 4096 bytes"),
+	MEMBER("blocks", JSON_NUMBER, NULL, "Number of blocks of 4096 bytes"),
 	MEMBER("first_sector", JSON_NUMBER | JSON_NULL, NULL,
-	       "null if there is none"),
+	       "First sector of the first of them; null if there is none"),
 	{ 0 },
 };
 
@@ -55,16 +55,18 @@ static const struct schema_row verdict_rows[] = {
 	       .name = "verdict")
 
 static const struct schema_row document_rows[] = {
-	MEMBER("source", JSON_TEXT, NULL, "The path"),
-	MEMBER("device", JSON_TEXT, NULL, "The path"),
-	MEMBER("durable", JSON_NUMBER, NULL, "Requests that were durable"),
+	MEMBER("source", JSON_TEXT, NULL, "SOURCE of the run"),
+	MEMBER("device", JSON_TEXT, NULL, "DEV, as on the command line"),
+	MEMBER("durable", JSON_NUMBER, NULL,
+	       "Number of requests that were durable"),
 	MEMBER("issued", JSON_NUMBER | JSON_NULL, NULL,
-	       "Requests issued; null if the run did not end"),
-	MEMBER("done", JSON_BOOL, NULL, "Whether everything was read"),
-	VERDICT_MEMBER("lost", "Blocks by what is in them"),
-	VERDICT_MEMBER("torn", AS_ABOVE),
-	VERDICT_MEMBER("old", AS_ABOVE),
-	VERDICT_MEMBER("new", AS_ABOVE),
+	       "Number of requests that were issued; null if the run did not end"),
+	MEMBER("done", JSON_BOOL, NULL,
+	       "Whether all blocks were read; false: stopped by a signal"),
+	VERDICT_MEMBER("lost", "Blocks with a sector that holds older data than the durable"),
+	VERDICT_MEMBER("torn", "Blocks with some of the sectors of a write, and not all"),
+	VERDICT_MEMBER("old", "Blocks without a write that was made and was not durable"),
+	VERDICT_MEMBER("new", "Blocks as after the last request"),
 	{ 0 },
 };
 

@@ -11,37 +11,39 @@ enum column { TIMES_NAME, TIMES_COUNT, TIMES_MEAN, TIMES_SD, TIMES_MIN,
 static const struct table_column whole[] = {
 	[TIMES_NAME] = { .heading = "TIME" },
 	[TIMES_COUNT] = { .key = "count", .heading = "COUNT",
-			  .flags = TABLE_RIGHT },
+			  .flags = TABLE_RIGHT,
+		COLUMN_MEMBER(JSON_NUMBER, "Number of requests") },
 	[TIMES_MEAN] = { .key = "mean", .heading = "MEAN",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL,
+			"Mean, standard deviation, least, percentiles and greatest") },
 	[TIMES_SD] = { .key = "sd", .heading = "SD",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_MIN] = { .key = "min", .heading = "MIN",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_P50] = { .key = "p50", .heading = "P50",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_P90] = { .key = "p90", .heading = "P90",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_P98] = { .key = "p98",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_P99] = { .key = "p99", .heading = "P99",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_P99_9] = { .key = "p99_9", .heading = "P99.9",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_P99_99] = { .key = "p99_99",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 	[TIMES_MAX] = { .key = "max", .heading = "MAX",
 			  .flags = TABLE_RIGHT, .unit = FIGURE_US,
-		COLUMN_MEMBER(JSON_REAL, NULL) },
+		COLUMN_MEMBER(JSON_REAL, AS_ABOVE) },
 };
 
 /*
@@ -81,17 +83,17 @@ static const struct table_column by_size[] =
 	BY_COLUMNS(.key = "bytes", .heading = "LENGTH",
 		   .flags = TABLE_RIGHT | TABLE_RISING, .unit = FIGURE_LENGTH,
 		   COLUMN_MEMBER(JSON_NUMBER | JSON_NULL,
-				 "Of reads and writes; 32 lengths, null: all others"));
+				 "Length of the requests; 32 lengths have a row, null: all others"));
 static const struct table_column by_class[] =
 	BY_COLUMNS(.key = "class", .heading = "CLASS",
 		   COLUMN_MEMBER(JSON_TEXT,
-				 "Of writes, for the ends that do not lie on a block boundary",
+				 "Which ends of the writes lie inside a physical block",
 				 SCHEMA_WORDS("whole", "sub-block", "head", "tail", "both")));
 static const struct table_column by_phase[] =
 	BY_COLUMNS(.key = "phase", .heading = "FIRST-BYTE",
 		   .flags = TABLE_RIGHT | TABLE_RISING, .unit = FIGURE_LENGTH,
 		   COLUMN_MEMBER(JSON_NUMBER,
-				 "From the start of the block to that of the write; if a block has more than 128 logical blocks, rounded down to a multiple of its 128th part"));
+				 "From the start of the physical block to that of the write; if a block has more than 128 logical blocks, rounded down to a multiple of its 128th part"));
 
 static struct table_value percentile(const struct histogram *times,
 				     unsigned int rank)

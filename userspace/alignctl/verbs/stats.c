@@ -377,18 +377,18 @@ static const struct schema_row device_rows[] = {
 };
 
 static const struct schema_row other_rows[] = {
-	MEMBER("name", JSON_TEXT, NULL, "Its name in the kernel"),
+	MEMBER("name", JSON_TEXT, NULL, "The kernel's name of the device"),
 	DRIVES_MEMBER(0),
 	{ 0 },
 };
 
 static const struct schema_row document_rows[] = {
 	MEMBER("interval_s", JSON_NUMBER | JSON_ABSENT, "s",
-	       "With --interval, as given"),
+	       "N of --interval; absent without it"),
 	MEMBER("devices", JSON_ARRAY | JSON_OBJECT, NULL, "For each device",
 	       .rows = device_rows),
 	MEMBER("others", JSON_ARRAY | JSON_OBJECT | JSON_ABSENT, NULL,
-	       "With --drive, without --interval: the named devices that are no align devices",
+	       "With --drive and without --interval: for each named device that is no align device",
 	       .rows = other_rows),
 	{ 0 },
 };
