@@ -106,7 +106,7 @@ static const struct schema_row rule_rows[] = {
 	       "How often a finding is a fault rather than a note",
 	       SCHEMA_NAMES(fault_names)),
 	MEMBER("grade", JSON_TEXT, NULL,
-	       "What a fault means for the writes of a device: as many blocks again, or parts of blocks",
+	       "What a fault means for writes. shift: each block written lies in two physical ones; unit: writes are no multiples of a physical block",
 	       SCHEMA_NAMES(grade_names)),
 	MEMBER("text", JSON_TEXT, NULL,
 	       "What it finds, with words of a command line between backquotes"),

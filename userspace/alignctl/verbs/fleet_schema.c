@@ -18,7 +18,7 @@ static const struct schema_row modelled_rows[] = {
 	MEMBER("not_known", JSON_NUMBER, NULL,
 	       "Number of devices whose touches a day are known, but neither seconds nor bytes"),
 	MEMBER("share_of_disk_time", JSON_REAL | JSON_NULL, NULL,
-	       "The seconds as a share of a day, 0 to 1; null unless they are of one disk"),
+	       "The seconds as a share of a day; null unless they are of one disk"),
 	MEMBER("share_of_rated_writes_per_year", JSON_REAL | JSON_NULL, NULL,
 	       "The extra bytes of a year as a share of all bytes that the SSD is rated to be written, the greatest of several SSDs; null if no rating is known"),
 	{ 0 },
@@ -33,7 +33,7 @@ static const struct schema_row figure_rows[] = {
 	       "What the touches cost, by the model in the description of fleet; null where touches_per_day is null",
 	       .rows = modelled_rows, .name = "modelled"),
 	MEMBER("shift", JSON_NUMBER | JSON_NULL, NULL,
-	       "Number of findings of each grade, and of notes; null without a document of check"),
+	       "Number of findings of each grade, and of notes; null: none, and no document of check that would say so"),
 	MEMBER("unit", JSON_NUMBER | JSON_NULL, NULL, AS_ABOVE),
 	MEMBER("other", JSON_NUMBER | JSON_NULL, NULL, AS_ABOVE),
 	MEMBER("note", JSON_NUMBER | JSON_NULL, NULL, AS_ABOVE),
@@ -48,8 +48,8 @@ static const struct schema_row writer_rows[] = {
 
 static const struct schema_row device_finding_rows[] = {
 	MEMBER("finding", JSON_TEXT, NULL, "Name of the finding"),
-	MEMBER("device", JSON_TEXT | JSON_NULL, NULL,
-	       "Name of the device that it is about; null: not known"),
+	MEMBER("device", JSON_TEXT, NULL,
+	       "Name of the device that it is about"),
 	MEMBER("grade", JSON_TEXT, NULL,
 	       "Its grade: shift, unit, other or note"),
 	MEMBER("text", JSON_TEXT, NULL, "The finding as a sentence"),
@@ -70,9 +70,9 @@ static const struct schema_row device_rows[] = {
 };
 
 static const struct schema_row host_rows[] = {
-	MEMBER("rank", JSON_NUMBER, NULL, "Place by cost, from 1"),
-	MEMBER("host", JSON_TEXT | JSON_NULL, NULL,
-	       "Name of the host; null: not known"),
+	MEMBER("rank", JSON_NUMBER, NULL,
+	       "Place by cost, then by findings, from 1"),
+	MEMBER("host", JSON_TEXT, NULL, "Name of the host"),
 	MEMBER("documents", JSON_ARRAY | JSON_TEXT, NULL,
 	       "Kinds of documents of the host: check, plan, stats"),
 	MEMBER("touches_from", JSON_TEXT | JSON_NULL, NULL,

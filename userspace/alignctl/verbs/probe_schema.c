@@ -149,8 +149,8 @@ static const struct schema_row reads_rows[] = {
 };
 
 static const struct schema_row cache_rows[] = {
-	MEMBER("is", JSON_TEXT | JSON_NULL, NULL, "null: cannot tell",
-	       SCHEMA_WORDS("on", "off")),
+	MEMBER("is", JSON_TEXT | JSON_NULL, NULL,
+	       "What was found; null: cannot tell", SCHEMA_WORDS("on", "off")),
 	MEMBER("why", JSON_TEXT, NULL,
 	       "How that shows, or why not, in words; empty where only reads were allowed"),
 	{ 0 },
