@@ -47,6 +47,17 @@ def alignctl(*arguments, under=(), **options):
                           check=False, **options)
 
 
+def stats(root, *arguments):
+    """Run alignctl stats on a made-up machine."""
+    return alignctl("stats", *arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+
+
+def put(folder, **values):
+    """Write values into files of sysfs, such as the counters of an align device."""
+    for name, value in values.items():
+        (folder / name).write_text(f"{value}\n")
+
+
 def few(method):
     """Options for a few requests of a method of probe; block-size decides that itself."""
     return [] if method == "block-size" else ["--count", "9"]

@@ -5,15 +5,10 @@ import os
 import subprocess
 from contextlib import contextmanager
 
-from alignctl_program import ALIGNCTL
+from alignctl_program import ALIGNCTL, put
 from lab.pace import patience
 
 FINE = 0
-
-
-def put(align, **values):
-    for name, value in values.items():
-        (align / name).write_text(f"{value}\n")
 
 
 class Watched:

@@ -30,6 +30,8 @@ from alignctl_program import (
     human_time,
     man_page,
     needs_io_uring,
+    put,
+    stats,
     tables,
     wait_for_run,
 )
@@ -687,15 +689,6 @@ def test_attach_offers_the_probed_blocks(loop, tmp_path, kept, start, arguments,
 
 
 # Stats, on a made-up machine
-
-def put(align, **values):
-    for name, value in values.items():
-        (align / name).write_text(f"{value}\n")
-
-
-def stats(root, *arguments):
-    return alignctl("stats", *arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
-
 
 def test_stats_subtracts_the_baseline(machine):
     root, align = machine

@@ -2,28 +2,18 @@
 """stats --compare: two saved states of a device, or one and the device as it is, side by side."""
 
 import json
-import os
 
 import pytest
 
-from alignctl_program import BINS, alignctl, tables
+from alignctl_program import BINS, put, stats, tables
 
 FINE, FINDINGS, USAGE, IO = 0, 1, 2, 3
 FAST, SLOW = 40, 56     # bins of 524 to 655 us, and of 8.4 to 10.5 ms
 MIDDLE = {FAST: 589.824, SLOW: 9437.184}
 
 
-def put(align, **values):
-    for name, value in values.items():
-        (align / name).write_text(f"{value}\n")
-
-
 def bins(kind, **counts):
     return " ".join(str(counts.get(f"b{n}", 0)) for n in range(BINS[kind]))
-
-
-def stats(root, *arguments):
-    return alignctl("stats", *arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
 
 
 def saved(root, path):

@@ -7,9 +7,9 @@ import os
 
 import pytest
 
-from alignctl_program import BINS, alignctl, tables
+from alignctl_program import BINS, alignctl, put, tables
 from audited import Machine
-from watched import Watched, put
+from watched import Watched
 
 FINE, FINDINGS, USAGE = 0, 1, 2
 GUID = 0xAFD514C97C6F4F9CA4F2BFEA2810AFC5

@@ -9,9 +9,9 @@ import time
 
 import pytest
 
-from alignctl_program import BINS, alignctl, human_time, tables
+from alignctl_program import BINS, alignctl, human_time, put, tables
 from lab.pace import patience
-from watched import FINE, Watched, put
+from watched import FINE, Watched
 
 IO = 3
 HEADINGS = ["TIME", "NAME", "WRITES/s", "MISALIGNED", "TOUCHES/s", "AVOIDED/s", "HOST/s", "DRIVE/s", "LOST/s", "AMP-IN",

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 
-from alignctl_program import BINS, COUNTERS, alignctl
+from alignctl_program import BINS, COUNTERS, alignctl, put
 from lab.dashboard.monitors import RULES, watching
 from lab.dashboard.panels import filled, panels
 from lab.pace import Limit, patience
@@ -23,11 +23,6 @@ SERIES, BUCKETS = 80, 12
 # These count only where the device makes smaller logical blocks.
 OF_SMALLER = ("reads_bounced", "bounce_reads", "touches_starved")
 MARK = "# alignctl stats --format prometheus\n"
-
-
-def put(align, **values):
-    for name, value in values.items():
-        (align / name).write_text(f"{value}\n")
 
 
 def metrics(root, *arguments):
