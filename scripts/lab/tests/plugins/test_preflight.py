@@ -190,7 +190,7 @@ def test_scripts_vm_says_it_first(fake_qemu):
 @pytest.mark.parametrize("given, wanted", [
     (["scripts", "kmod", "userspace", "Documentation"], ["uml", "qemu"]), (["."], ["uml", "qemu"]),
     (["kmod/tests/guest/test_hold.py::test_x"], ["uml", "qemu"]), (["Documentation"], ["qemu"]),
-    (["userspace"], []), (["userspace/alignctl/tests/verbs/test_program.py"], [])])
+    (["userspace"], []), (["userspace/alignctl/tests/verbs/test_help.py"], [])])
 def test_only_machines_that_the_given_tests_may_need_are_tried(given, wanted):
     assert preflight.wanted_by(given, REPO) == wanted
 

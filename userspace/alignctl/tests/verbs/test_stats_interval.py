@@ -164,3 +164,16 @@ def sections(text):
         elif not line.endswith("BAR"):
             rows.append(line.split())
     return found
+
+
+def test_an_interval_reports_what_happened_in_it(machine):
+    root, align = machine
+    with Watched(root, align, "--interval", "1", "2", "--json") as watched:
+        watched.reading(writes=100)
+        watched.reading(writes=142)
+        watched.reading()
+        out, _ = watched.end()
+    first, second = map(json.loads, out.splitlines())
+    assert (first["format"], first["interval_s"]) == (1, 1)
+    assert first["devices"][0]["counters"]["writes"] == 42 and first["devices"][0]["raw"]["writes"] == 142
+    assert second["devices"][0]["counters"]["writes"] == 0

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What attach refuses and says before it makes a device. No device-mapper is needed."""
+
+import os
+import subprocess
+
+import pytest
+
+from alignctl_program import alignctl
+from audited import BRIDGE, Machine, keep_probed
+
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+
+
+@pytest.mark.parametrize("says, words", [
+    ("modprobe: FATAL: Module dm-align not found in directory /lib/modules/x",
+     ["not installed for kernel", "make modules install"]),
+    ("modprobe: ERROR: could not insert 'dm_align': Key was rejected by service",
+     ["Secure Boot", "mokutil --import"]),
+    ("modprobe: ERROR: could not insert 'dm_align': Exec format error", ["cannot be loaded", "Exec format error"]),
+])
+def test_attach_without_the_module_says_why_and_the_way_out(loop, tmp_path, says, words):
+    if "align" in subprocess.run(["dmsetup", "targets"], text=True, capture_output=True, check=False).stdout:
+        pytest.skip("the module is loaded on this machine")
+    fake = tmp_path / "bin" / "modprobe"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\necho \"{says}\" >&2\nexit 1\n")
+    fake.chmod(0o755)
+    failed = alignctl("attach", loop, env={**os.environ, "PATH": f"{fake.parent}:{os.environ['PATH']}"})
+    assert failed.returncode == IO
+    for word in words:
+        assert word in failed.stderr
+
+
+def test_attach_checks_the_geometry_before_anything_else(loop):
+    for arguments, words in [(["--physical", "5000"], "power of two"), (["--physical", "2M"], "1048576"),
+                             (["--physical", "4K", "--offset", "4096"], "less than physical_block_size"),
+                             (["--physical", "4K", "--offset", "100"], "multiple of the logical block size")]:
+        failed = alignctl("attach", loop, *arguments)
+        assert failed.returncode == USAGE
+        assert words in failed.stderr and "--physical and --offset" in failed.stderr
+    # A loop device has no parent that tells where larger blocks begin.
+    failed = alignctl("attach", loop, "--physical", "4K")
+    assert failed.returncode == USAGE
+    assert "the first boundary of blocks of 4096 bytes is not known" in failed.stderr and "give --offset" in failed.stderr
+
+
+def logical_attach(loop, root, device, *arguments):
+    """Attach a device with logical blocks of 512 bytes, of which a made-up machine says what @device has; it is in use."""
+    machine = Machine(root)
+    number = os.stat(loop).st_rdev
+    machine.disk("sde", (os.major(number), os.minor(number)),
+                 **{"logical": 4096, "physical": 16384, "queue__zoned": "none"} | device)
+    held = os.open(loop, os.O_RDWR | os.O_EXCL)
+    try:
+        return alignctl("attach", loop, "--logical", "512", *arguments, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    finally:
+        os.close(held)
+
+
+@pytest.mark.parametrize("device, arguments, words", [
+    ({}, ["--mode", "report"], "mode report would pass on requests that the device refuses, as its logical block has 4096 bytes; "
+     "use --mode pad or coalesce"),
+    ({"queue__zoned": "host-managed"}, [], "the device is zoned (host-managed), where blocks cannot be rewritten; leave out"),
+    ({}, ["--physical", "2K", "--offset", "0"],
+     "physical block 2048 is below the device's logical block (4096); leave out --physical"),
+    ({}, ["--offset", "512"], "alignment offset 512 is no multiple of the device's logical block (4096); correct --offset"),
+])
+def test_smaller_logical_blocks_are_refused_where_a_block_would_be_cut(loop, tmp_path, device, arguments, words):
+    failed = logical_attach(loop, tmp_path / "machine", device, *arguments)
+    assert failed.returncode == USAGE and f"{loop}: --logical 512: " in failed.stderr and words in failed.stderr
+    assert failed.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("device, arguments", [
+    ({}, []), ({"logical": 65536, "physical": 65536}, []), ({}, ["--mode", "coalesce"]),
+    # ends inside a physical block
+    ({}, ["--offset", "4096"]), ({"offset": 4096}, []), ({"bytes_": (8 << 20) + 4096}, []),
+    ({"logical": 512}, []), ({"logical": 512}, ["--mode", "report"]),
+])
+def test_smaller_logical_blocks_mean_mode_pad_and_go_on_to_the_next_check(loop, tmp_path, device, arguments):
+    """That a device in use is refused."""
+    done = logical_attach(loop, tmp_path / "machine", device, *arguments)
+    said = f"{loop}: mode pad, as --logical needs one that fixes writes, pad or coalesce\n" * ("--mode" not in arguments)
+    if device.get("logical") == 512:
+        said += f"{loop}: has logical blocks of 512 bytes itself; --logical changes nothing\n"
+    assert (done.returncode, done.stdout) == (BUSY, said) and "in use" in done.stderr
+
+
+PROBED = "was probed to have blocks of 4096 bytes from byte {}, not {} from byte {}; attach with --physical 4096 --offset {}"
+
+
+@pytest.mark.parametrize("kept, start, arguments, said", [
+    ({}, None, [], PROBED.format(3584, 512, 0, 3584)),
+    ({}, None, ["--physical", "4K"], PROBED.format(3584, 4096, 0, 3584)),
+    ({}, None, ["--physical", "auto"], PROBED.format(3584, 512, 0, 3584)),
+    ({}, 63, [], PROBED.format(0, 512, 0, 0)),
+    ({}, 2048, ["--physical", "4K"], PROBED.format(3584, 4096, 0, 3584)),
+    # what agrees, and what the user has chosen
+    ({}, None, ["--physical", "4K", "--offset", "3584"], None),
+    ({}, None, ["--physical", "4K", "--offset", "512"], None),
+    ({}, 63, ["--physical", "4K", "--offset", "0"], None),
+    ({}, None, ["--physical", "8K"], None),
+    ({"block_size": 512, "offset": 0}, None, [], None),
+])
+def test_attach_offers_the_probed_blocks(loop, tmp_path, kept, start, arguments, said):
+    """Before it does anything, here with a device in use; a start is that of a partition."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    number = (os.major(number), os.minor(number))
+    machine.disk("sde", number if start is None else (8, 64), physical=512, device__wwid=BRIDGE)
+    if start is not None:
+        machine.device("sde1", number, parent="pci0/sde", bytes_=8 << 20, partition=1, start=start)
+    held = os.open(loop, os.O_RDWR | os.O_EXCL)
+    try:
+        env = {**os.environ, "ALIGNCTL_SYSROOT": str(machine.root)}
+        before = alignctl("attach", loop, *arguments, env=env).stdout
+        keep_probed(machine.root, **kept)
+        done = alignctl("attach", loop, *arguments, env=env)
+    finally:
+        os.close(held)
+    assert (done.returncode, done.stdout) == (BUSY, before + (f"{loop}: {said}\n" if said else ""))

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A device in use, or one with data, is refused."""
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from alignctl_program import alignctl
+from lab.pace import patience
+
+FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+
+
+def test_a_file_with_data_is_refused_unless_forced(disk):
+    with open(disk, "r+b") as file:
+        file.seek(5000)
+        file.write(b"thesis")
+    command = ["replay", "w512", "--on", disk, "--count", 2]
+    refused = alignctl(*command)
+    assert refused.returncode == BUSY
+    assert f"{disk}: holds data in the sector at byte 4608" in refused.stderr
+    assert f"--force {disk}" in refused.stderr
+    other = disk.with_name("other")
+    other.write_bytes(b"")
+    mistaken = alignctl(*command, "--force", other)
+    assert mistaken.returncode == USAGE and str(other) in mistaken.stderr and str(disk) in mistaken.stderr
+    assert b"thesis" in disk.read_bytes()
+
+    link = disk.with_name("link")
+    link.symlink_to(disk)
+    forced = alignctl(*command, "--force", link)
+    assert forced.returncode == FINE
+    assert "going on, as --force says" in forced.stderr
+    # and what an earlier replay left is no reason to refuse
+    assert alignctl(*command).returncode == FINE
+
+
+def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
+    replay = ["replay", "w512", "--on", loop, "--count", 2]
+    assert alignctl(*replay).returncode == FINE
+    on_file = alignctl("replay", "w512", "--on", disk, "--count", 2)
+    assert on_file.returncode == BUSY and f"is the backing file of {loop.name}" in on_file.stderr
+
+    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=patience(60), check=True)
+    signed = alignctl(*replay)
+    assert signed.returncode == BUSY and "carries the signature of ext4" in signed.stderr
+
+    where = tmp_path / "mnt"
+    where.mkdir()
+    if subprocess.run(["mount", loop, where], timeout=patience(60), check=False).returncode:
+        pytest.skip("ext4 cannot be mounted here")
+    try:
+        for command in (replay, ["attach", loop]):
+            refused = alignctl(*command)
+            assert refused.returncode == BUSY
+            assert f"{loop.name} is mounted on {where}" in refused.stderr
+    finally:
+        subprocess.run(["umount", where], timeout=patience(60), check=True)
+
+
+def test_a_mount_that_only_another_process_sees_is_named(loop, tmp_path):
+    subprocess.run(["mkfs.ext4", "-q", "-F", loop], timeout=patience(60), check=True)
+    where = tmp_path / "mnt"
+    where.mkdir()
+    # It says that it has mounted, and goes on until its input ends.
+    other = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", f"mount {loop} {where} && echo up && cat"],
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        if other.stdout.readline() != "up\n":
+            pytest.skip("cannot mount in a mount namespace of its own")
+        refused = alignctl("replay", "w512", "--on", loop, "--count", 2)
+        assert refused.returncode == BUSY
+        assert re.search(rf"{loop.name} is mounted on {where} for process \d+ \(", refused.stderr)
+    finally:
+        other.stdin.close()
+        other.wait(20)
+
+
+def test_a_device_that_a_program_holds_is_refused(loop):
+    held = os.open(loop, os.O_RDWR | os.O_EXCL)
+    try:
+        for command in (["replay", "w512", "--on", loop, "--count", 2], ["attach", loop]):
+            refused = alignctl(*command)
+            assert refused.returncode == BUSY and f"{loop}: in use" in refused.stderr
+    finally:
+        os.close(held)
