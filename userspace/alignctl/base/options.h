@@ -12,15 +12,15 @@
 
 #include "base/schema.h"
 
-/* What the argument of an option is. */
+/* Kinds of arguments. */
 enum option_kind {
-	OPTION_NONE,		/* the option takes none */
-	OPTION_TEXT,		/* any; the verb reads it */
+	OPTION_NONE,		/* no argument */
+	OPTION_TEXT,		/* any text; the verb parses it */
 	OPTION_PATH,		/* a file */
 	OPTION_DEVICE,		/* a block device, or a file */
 	OPTION_LINE,		/* the name of a line of aligntab */
 	OPTION_NAME,		/* one of the row's values */
-	OPTION_LIST,		/* several, separated by commas; of its values if it has some */
+	OPTION_LIST,		/* texts separated by commas; of the row's values if there are some */
 	OPTION_NUMBER,		/* a whole number, as parse_position() reads it */
 	OPTION_REAL,		/* a number that may have a point */
 	OPTION_NR_KINDS
@@ -34,29 +34,29 @@ extern const char *const option_switch[2];
 
 /**
  * struct option_row - one long option of a verb
- * @name: the option's name without the dashes; NULL ends the table
- * @kind: what its argument is; the macros ARG_... set it with what belongs to it
- * @argument: word for the argument in --help and in the manual; NULL: there is none
- * @least: least number
- * @most: largest number
- * @above: of a number with a point, @least itself is too small
- * @power: the number is a power of two
- * @multiple: the number is a multiple of this; 0: of no other
- * @unit: noun of the number, as in "bytes"; NULL: it has none
- * @also: word that may stand for the number; NULL: none
- * @help: one line for --help; NULL: hidden, the verb refuses the option and
- *	names its replacement
- * @values: the names that its argument may be; NULL: it is no name
- * @nr_values: number of @values
- * @excludes: names of the options that do not go with this one, separated by
- *	spaces; NULL: there are none
- * @only_with: names of the options that go with this one, as all others do
- *	not; NULL: @excludes says which do not
- * @needs: names of options without one of which this one means nothing, separated
- *	by spaces; NULL: it needs none
- * @repeats: each of its arguments counts; else the last one
- * @because: why, for the message about @excludes, @only_with or @needs, such as
- *	"which has all histograms"; NULL: it is plain
+ * @name: name of the option, without dashes; NULL: the end of the table
+ * @kind: kind of the argument; the macros ARG_... set it with its members
+ * @argument: word for the argument in --help and manual; NULL: there is no argument
+ * @least: least number of the argument, in @unit
+ * @most: largest number of the argument, in @unit; OPTION_ANY: no limit
+ * @above: a real number must be above @least; otherwise @least is allowed
+ * @power: the number must be a power of two
+ * @multiple: the number must be a multiple of this; 0: any number
+ * @unit: noun of the number, as in "bytes"; NULL: the number has none
+ * @also: word that may stand for the number; NULL: there is none
+ * @help: line for --help; NULL: a hidden option, which the verb refuses, naming
+ *	the option that replaced it
+ * @values: names that the argument may be; NULL: the argument is no name
+ * @nr_values: number of names in @values
+ * @excludes: names of options, separated by spaces, that exclude this option;
+ *	NULL: there are none
+ * @only_with: names of options, separated by spaces, that may go with this option;
+ *	all others may not; NULL: all may but those of @excludes
+ * @needs: names of options, separated by spaces, one of which must go with this
+ *	option; NULL: the option needs none
+ * @repeats: every argument of the option counts; otherwise the last one
+ * @because: reason for @excludes, @only_with or @needs in messages, such as
+ *	"as JSON has all histograms"; NULL: messages give no reason
  */
 struct option_row {
 	const char *name;
@@ -79,7 +79,7 @@ struct option_row {
 	const char *because;
 };
 
-/* A row: name, one of the macros below and help, and as designators what else it has. */
+/* A row: its name, one of the macros below and its help; designators set more members. */
 #define OPTION(name_, arg, help_, ...)					\
 	{ .name = (name_), arg, .help = (help_), ##__VA_ARGS__ }
 

@@ -25,9 +25,9 @@
 
 /**
  * struct spawning - the child that is started
- * @child: its process
- * @command: what it does
- * @output: descriptor that becomes its standard output; -1: none
+ * @child: the child; its @words becomes the standard error
+ * @command: arguments, standard input and process group of the child
+ * @output: descriptor of the child's standard output; -1: /dev/null
  */
 struct spawning {
 	struct parquet_child *child;

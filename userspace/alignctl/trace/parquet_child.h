@@ -23,7 +23,7 @@ struct parquet_child {
 };
 
 /**
- * struct parquet_command - what the child does
+ * struct parquet_command - arguments, standard input and process group of the child
  * @path: name of the trace in messages
  * @arguments: arguments of the program, which end with NULL
  * @input: descriptor that becomes the standard input
