@@ -15,7 +15,7 @@
 #include "remedy/remedy.h"
 #include "sysfs/sysfs.h"
 
-const char *const mode_names[MODE_NR] = { MODES(MODES_APART) };
+const char *const mode_names[MODE_NR] = { MODES(MODES_APART, MODES_APART) };
 
 const char *mode_find(const char *name)
 {

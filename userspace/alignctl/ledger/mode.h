@@ -21,12 +21,16 @@
 #define MODE_ROW_WRITE_CACHE \
 	OPTION("write-cache", ARG_SWITCH, "advertise a volatile write cache")
 
-/* The modes that --mode takes, with @between() between each two. */
+/* The modes that --mode takes, with @first() and @second() between the names. */
 #define MODE_NR		3
-#define MODES(between)	"report" between() "pad" between() "coalesce"
-/* What stands between names in an array, and in an argument. */
+#define MODES(first, second)	"report" first() "pad" second() "coalesce"
+/* Separators in an array and in an argument. */
 #define MODES_APART()	,
 #define MODES_LISTED()	","
+/* Separators in a sentence; the first mode is the default of a new device. */
+#define MODES_COMMA()	", "
+#define MODES_OR()	" or "
+#define MODES_DEFAULT()	" (default), "
 extern const char *const mode_names[MODE_NR];
 
 /* Return the name of a mode for good; NULL: it is none. */

@@ -21,7 +21,7 @@ enum attach_setting {
 /* The rows of the settings, for a table of options. */
 #define ATTACH_SETTING_ROWS						\
 	[ATTACH_MODE] = OPTION("mode", ARG_NAME("MODE", mode_names),	\
-			       "report (default), pad or coalesce"),	\
+			       MODES(MODES_DEFAULT, MODES_OR)),	\
 	[ATTACH_PHYSICAL] = OPTION("physical",				\
 				   ARG_NUMBER_AS("N|auto", 1, UINT32_MAX, \
 						 .unit = "bytes", .also = "auto"), \

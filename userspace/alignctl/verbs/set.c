@@ -28,7 +28,8 @@ enum row { ROW_MODE, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_FLUSH, ROW_DROP_FAILED,
 	   ROW_RESIZE, ROW_RESET_STATS };
 
 static const struct option_row rows[] = {
-	[ROW_MODE] = OPTION("mode", ARG_NAME("MODE", mode_names), "report, pad or coalesce"),
+	[ROW_MODE] = OPTION("mode", ARG_NAME("MODE", mode_names),
+			    MODES(MODES_COMMA, MODES_OR)),
 	[ROW_HOLD_MS] = MODE_ROW_HOLD_MS,
 	[ROW_MAX_BLOCKS] = MODE_ROW_MAX_BLOCKS,
 	[ROW_FLUSH] = OPTION("flush", ARG_NONE,

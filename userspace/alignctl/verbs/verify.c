@@ -51,7 +51,7 @@ enum row { ROW_ON = RUN_NR_ROWS, ROW_VS, ROW_LIVE, ROW_REPEAT, ROW_SECONDS,
 	   ROW_PERIOD, ROW_MODES, ROW_HOLD_MS, ROW_MAX_BLOCKS, ROW_WRITE_CACHE,
 	   ROW_DRIVE_CONTROL, ROW_DRY_RUN, ROW_FORCE, ROW_HTML, ROW_JSON };
 
-#define WAYS(between)	"raw" between() MODES(between)
+#define WAYS(between)	"raw" between() MODES(between, between)
 #define ALL_MODES	WAYS(MODES_LISTED)
 static const char *const modes[1 + MODE_NR] = { WAYS(MODES_APART) };
 
@@ -302,7 +302,7 @@ static int verify_own(struct verify_options *options, int nr,
 	if (nr != 1)
 		message_error("--live: compares modes of one align device at a time; name one, and no workload");
 	else if (options->raw)
-		message_error("--modes %s: raw is the device without dm-align, which --live cannot take away; name report, pad, coalesce",
+		message_error("--modes %s: raw is the device without dm-align, which --live cannot take away; name " MODES(MODES_COMMA, MODES_COMMA),
 			      options->modes);
 	else if (options->modes && options->own.nr_modes < 2)
 		message_error("--modes %s: --live compares modes; name two or three",
