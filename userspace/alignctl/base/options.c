@@ -212,20 +212,34 @@ static int check_one(const struct option_row *row, const char *argument)
 	return -1;
 }
 
+/* Check a list by the row, which has each of its values once: 0, or -1, reported. */
+static int check_list(const struct option_row *row, const char *argument)
+{
+	CLEANUP_FREE bool *seen = memory_or_exit(calloc(row->nr_values + 1,
+							sizeof(*seen)));
+	CLEANUP_FREE char *copy = message_format("%s", argument);
+	char *rest = copy, *name;
+	size_t i;
+
+	while ((name = strsep(&rest, ","))) {
+		if (check_one(row, name))
+			return -1;
+		i = row->values ? options_index(row, name) : row->nr_values;
+		if (row->values && seen[i]) {
+			message_error("--%s %s: names %s twice", row->name,
+				      argument, name);
+			return -1;
+		}
+		seen[i] = true;
+	}
+	return 0;
+}
+
 /* Check an argument by the row: 0, or -1 after reporting it. */
 static int check_argument(const struct option_row *row, const char *argument)
 {
-	CLEANUP_FREE char *copy = NULL;
-	char *rest, *name;
-
-	if (row->kind != OPTION_LIST)
-		return check_one(row, argument);
-	copy = message_format("%s", argument);
-	rest = copy;
-	while ((name = strsep(&rest, ",")))
-		if (check_one(row, name))
-			return -1;
-	return 0;
+	return row->kind == OPTION_LIST ? check_list(row, argument) :
+					  check_one(row, argument);
 }
 
 /* Refuse a number with an unknown unit: 0, or -1 after reporting it. */

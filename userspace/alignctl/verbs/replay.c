@@ -39,7 +39,7 @@ struct verb_options {
 
 enum row { ROW_ON = RUN_NR_ROWS, ROW_PHASE, ROW_STATE,
 	   ROW_HISTOGRAM, ROW_EACH, ROW_BELOW, ROW_CHECK, ROW_DRY_RUN, ROW_FORCE,
-	   ROW_JSON };
+	   ROW_VS, ROW_JSON };
 
 static const struct option_row rows[] = {
 	RUN_OPTION_ROWS,
@@ -64,6 +64,7 @@ static const struct option_row rows[] = {
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "print what would be done, and do nothing"),
 	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
 			     "write to DEV although it is in use or holds data"),
+	[ROW_VS] = OPTION("vs", ARG_DEVICE, NULL),
 	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
@@ -105,6 +106,9 @@ static int take_option(size_t row, const char *argument, void *context)
 	case ROW_FORCE:
 		options->force = argument;
 		return 0;
+	case ROW_VS:
+		return options_refuse("vs", NULL,
+				      "verify compares devices: alignctl verify SOURCE --on DEV --vs DEV");
 	case ROW_JSON:
 		options->run.replay.json = true;
 		return 0;
@@ -372,20 +376,6 @@ static int check_results(const struct verb_options *options,
 	return result;
 }
 
-/* Refuse --vs, which is verify's. Return: enum alignctl_exit. */
-static int refuse_vs(int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc && strcmp(argv[i], "--"); i++) {
-		if (strcmp(argv[i], "--vs") && strncmp(argv[i], "--vs=", 5))
-			continue;
-		message_error("--vs: verify compares devices: alignctl verify SOURCE --on DEV --vs DEV");
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
 /*
  * Return whether the whole source has been read, and only reads. Then the device
  * is opened for reading only.
@@ -479,8 +469,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 	enum run_kind kind;
 	int first, result;
 
-	if (refuse_vs(argc, argv))
-		return ALIGNCTL_USAGE;
 	run_options_init(&options.run);
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)

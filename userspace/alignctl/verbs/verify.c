@@ -41,7 +41,6 @@ struct verify_options {
 	const char *modes;
 	bool raw;		/* --modes names raw */
 	bool live;
-	uint64_t repeat;
 	uint64_t seconds;	/* of --live; 0: not given */
 	struct verify_live own;
 	struct run_options run;
@@ -66,7 +65,7 @@ static const struct option_row rows[] = {
 			    "compare modes of NAME, in use, under its own load",
 			    .only_with = "seed warmup repeat seconds period modes dry-run html json",
 			    .because = "which issues no requests of its own"),
-	[ROW_REPEAT] = OPTION("repeat", ARG_NUMBER(1, OPTION_ANY),
+	[ROW_REPEAT] = OPTION("repeat", ARG_NUMBER(1, MAX_REPEAT),
 			      "runs in each mode (" REPEAT_MODES "; --live: " REPEAT_LIVE ") or on each device (" REPEAT_TWO ")"),
 	[ROW_SECONDS] = OPTION("seconds", ARG_NUMBER(1, WEEK_S, .unit = "seconds"),
 			       "--live: as many periods as fit into N seconds",
@@ -109,13 +108,9 @@ static bool allows_modes(size_t row)
 	return false;
 }
 
-/*
- * Take the argument of --modes: names, each once. Return: 0, or -1; reported.
- */
-static int take_modes(struct verify_options *options, const char *list)
+static void take_modes(struct verify_options *options, const char *list)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
-	bool seen[1 + MODE_NR] = { false };
 	char *rest = copy, *name;
 	size_t i;
 
@@ -124,16 +119,11 @@ static int take_modes(struct verify_options *options, const char *list)
 	options->own.nr_modes = 0;
 	while ((name = strsep(&rest, ","))) {
 		i = options_index(&rows[ROW_MODES], name);
-		if (seen[i])
-			return options_refuse("modes", list,
-					      "names a mode twice");
-		seen[i] = true;
 		if (i)
 			options->own.mode[options->own.nr_modes++] = modes[i];
 		else
 			options->raw = true;
 	}
-	return 0;
 }
 
 static int take_option(size_t row, const char *argument, void *context)
@@ -158,9 +148,6 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->force_too = options->force;
 		options->force = argument;
 		break;
-	case ROW_REPEAT:
-		options->repeat = options_number(argument);
-		break;
 	case ROW_LIVE:
 		options->live = true;
 		break;
@@ -174,7 +161,9 @@ static int take_option(size_t row, const char *argument, void *context)
 		options->own.dry_run = true;
 		break;
 	case ROW_MODES:
-		return take_modes(options, argument);
+		take_modes(options, argument);
+		break;
+	case ROW_REPEAT:
 	case ROW_HOLD_MS:
 	case ROW_MAX_BLOCKS:
 	case ROW_WRITE_CACHE:
@@ -244,9 +233,6 @@ static int verify_two(const struct verify_options *options, const char *source,
 	given_default(given, ROW_REPEAT, REPEAT_TWO);
 	if (!one)
 		message_error("--vs: compares with one workload or trace at a time; name one");
-	else if (options->repeat > MAX_REPEAT)
-		message_error("--repeat: must be a number from 1 to %u with --vs",
-			      MAX_REPEAT);
 	else if (!w && method_find(source))
 		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
 			      source);
@@ -307,9 +293,6 @@ static int verify_own(struct verify_options *options, int nr,
 	else if (options->modes && options->own.nr_modes < 2)
 		message_error("--modes %s: --live compares modes; name two or three",
 			      options->modes);
-	else if (options->repeat > MAX_REPEAT)
-		message_error("--repeat: must be a number from 1 to %u with --live",
-			      MAX_REPEAT);
 	else
 		return verify_live(&options->own, given);
 	return ALIGNCTL_USAGE;

@@ -223,6 +223,7 @@ static void values(void)
 	CHECK(paint("--colour", &index) == ALIGNCTL_USAGE, "no colour");
 	CHECK(paint("--mixed red,green", &index) == OPTIONS_CONTINUE, "a list");
 	CHECK(paint("--mixed red,blue", &index) == ALIGNCTL_USAGE, "blue in it");
+	CHECK(paint("--mixed red,red", &index) == ALIGNCTL_USAGE, "red twice");
 	CHECK(paint("--mixed red,", &index) == ALIGNCTL_USAGE, "a list's end");
 }
 

@@ -15,7 +15,7 @@ ARGUMENTS = {"N": "4096", "N|auto": "4096", "N [COUNT]": "1", "512": "512", "KIB
              "START+LENGTH": "0+1M", "MIN-MAX": "10-30", "on|off": "on", "KIND": "sub-block+read/across", "FILE": "x", "DEV": "x",
              "DISK": "x", "STATE": "x", "NAME": "x", "LINE": "x", "SOCKET": "x", "SOURCE": "x", "LIST": "op,offset,bytes"}
 # Ranges that 4096 is not in.
-SMALL = {"depth", "threads", "jobs"}
+SMALL = {"depth", "threads", "jobs", "repeat"}
 DOCUMENT = json.loads(alignctl("help", "--json").stdout)
 TABLES = {verb["verb"]: {row["option"]: row for row in verb["options"]} for verb in DOCUMENT["verbs"]}
 ROWS = [(verb, option) for verb, table in TABLES.items() for option in table]

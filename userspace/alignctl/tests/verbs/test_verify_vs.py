@@ -202,7 +202,7 @@ def test_at_a_terminal_both_names_confirm(disk, other, names, status):
     (["--vs", "{other}", "w4096"], ["--vs", "one workload or trace at a time"]),
     (["--vs", "{other}", "--timing", "fast"], ["--timing: does not apply to a workload that writes"]),
     (["--vs", "{other}", "--think", "1"], ["--think: does not apply to w512, only to db-daemon"]),
-    (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "at least 1"]),
+    (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "from 1 to 1000"]),
     (["--vs", "{other}", "--repeat", "1001"], ["--repeat", "from 1 to 1000"]),
     (["--vs", "{other}", "--force", "/dev/null"], ["/dev/null"]),
     (["--vs", "/dev/none"], ["/dev/none", "No such file"]),

@@ -21,7 +21,7 @@ FINE, FINDINGS, USAGE = range(3)
     (["verify", "w5", "--on", "x"], ["no workload 'w5'; 'alignctl workloads'"]),
     (["verify", "w512", "--on", "x", "--modes", "raw,paad"],
      ["--modes paad: must be raw, report, pad or coalesce; did you mean 'pad'?"]),
-    (["verify", "w512", "--on", "x", "--modes", "raw,pad,raw"], ["--modes raw,pad,raw: names a mode twice"]),
+    (["verify", "w512", "--on", "x", "--modes", "raw,pad,raw"], ["--modes raw,pad,raw: names raw twice\n"]),
     *((["verify", "x", "--live", *option], [f"{option[0]}: does not apply to --live", "leave it out"])
       for option in (["--on", "y"], ["--vs", "y"], ["--force", "y"], ["--count", "3"], ["--hold-ms", "5"], ["--threads", "2"],
                      ["--write-cache", "on"], ["--drive-control", "s"], ["--direct"], ["--timing", "open"])),
@@ -31,7 +31,7 @@ FINE, FINDINGS, USAGE = range(3)
     (["verify", "x", "--live", "--modes", "raw,pad"], ["--modes raw,pad: raw is the device without dm-align"]),
     (["verify", "x", "--live", "--modes", "pad"], ["--modes pad", "name two or three"]),
     (["verify", "x", "--live", "--repeat", "3", "--seconds", "60"], ["--seconds, --repeat: exclude each other; leave one out"]),
-    (["verify", "x", "--live", "--repeat", "1001"], ["--repeat", "from 1 to 1000"]),
+    (["verify", "x", "--live", "--repeat", "1001"], ["--repeat 1001: must be a whole number from 1 to 1000\n"]),
     *((["verify", "x", "--live", "--period", period], [f"--period {period}: must be whole seconds, MIN-MAX or N"])
       for period in ("0", "30-10", "10-", "-10", "1.5", "10-30x", "86401")),
     (["replay", "t", "--on", "x", "--timing", "fsat"], ["--timing fsat: must be ", "open", "did you mean 'fast'?"]),
