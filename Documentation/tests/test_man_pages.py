@@ -50,7 +50,7 @@ def test_each_option_has_one_entry(verb):
 def table():
     def row(name, **fields):
         return {"option": name, "argument": None, "kind": "none", "help": f"do {name}", "values": [], "excludes": [],
-                "only_with": None, "needs": [], "because": None, **fields}
+                "only_with": None, "needs": [], "operands": None, "because": None, **fields}
     return row
 
 

@@ -272,6 +272,12 @@ static bool is_among(const char *name, const char *names)
 	return false;
 }
 
+bool options_needs(const struct option_row *row, const struct option_row *other)
+{
+	return (row->needs && is_among(other->name, row->needs)) ||
+	       (other->brings && is_among(row->name, other->brings));
+}
+
 static const char *because(const struct option_row *row)
 {
 	return row->because ? row->because : "";
@@ -282,6 +288,17 @@ static const char *comma(const struct option_row *row)
 	return row->because ? ", " : "";
 }
 
+/* Add an option and its argument to a list, as choice @i of @nr, from 0. */
+static void add_choice(char *text, size_t size, const struct option_row *row,
+		       size_t i, size_t nr)
+{
+	const char *argument = row->nr_values == 1 ? row->values[0] :
+						     row->argument;
+
+	add(text, size, "%s--%s%s%s", !i ? "" : i + 1 == nr ? " or " : ", ",
+	    row->name, argument ? " " : "", argument ?: "");
+}
+
 /* Refuse an option that is given without any of those that it needs. */
 static int check_needs(const struct verb *verb, const struct option_row *row,
 		       const bool *given)
@@ -289,8 +306,8 @@ static int check_needs(const struct verb *verb, const struct option_row *row,
 	char needed[256] = "";
 	size_t i, nr = 0, all = 0;
 
-	for (i = 0; verb->options[i].name && row->needs; i++) {
-		if (!is_among(verb->options[i].name, row->needs))
+	for (i = 0; verb->options[i].name; i++) {
+		if (!options_needs(row, &verb->options[i]))
 			continue;
 		if (given[i])
 			return 0;
@@ -298,18 +315,10 @@ static int check_needs(const struct verb *verb, const struct option_row *row,
 	}
 	if (!all)
 		return 0;
-	for (i = 0; verb->options[i].name; i++) {
-		const struct option_row *other = &verb->options[i];
-		const char *argument = other->nr_values == 1 ?
-			other->values[0] : other->argument;
-
-		if (!is_among(other->name, row->needs))
-			continue;
-		nr++;
-		add(needed, sizeof(needed), "%s--%s%s%s", nr == 1 ? "" :
-		    nr == all ? " or " : ", ", other->name,
-		    argument ? " " : "", argument ?: "");
-	}
+	for (i = 0; verb->options[i].name; i++)
+		if (options_needs(row, &verb->options[i]))
+			add_choice(needed, sizeof(needed), &verb->options[i],
+				   nr++, all);
 	message_error("--%s: needs %s%s%s; add %s", row->name, needed, comma(row),
 		      because(row), all > 1 ? "one" : "it");
 	return -1;
@@ -348,6 +357,80 @@ static int check_together(const struct verb *verb, const bool *given)
 	return 0;
 }
 
+/* Return the number of words, which are separated by spaces. */
+static int count_words(const char *text)
+{
+	int nr = *text != '\0';
+
+	for (; *text; text++)
+		nr += *text == ' ';
+	return nr;
+}
+
+/* Check whether a verb takes an option in place of operands. */
+static bool replaces_operands(const struct verb *verb,
+			      const struct option_row *row)
+{
+	return row->help && row->operands &&
+	       count_words(row->operands) < verb->min_operands;
+}
+
+/* Report missing operands, and the options that a verb takes in their place. */
+static void report_missing(const struct verb *verb)
+{
+	char instead[256] = "";
+	const struct option_row *row;
+	size_t nr = 1, i = 1;
+
+	for (row = verb->options; row->name; row++)
+		nr += replaces_operands(verb, row);
+	for (row = verb->options; row->name; row++)
+		if (replaces_operands(verb, row))
+			add_choice(instead, sizeof(instead), row, i++, nr);
+	message_error("%s: needs %s%s", verb->name, verb->operands, instead);
+}
+
+/* Check the number of operands by an option that has its own: 0, or -1, reported. */
+static int check_own_operands(const struct option_row *row, char **operands,
+			      int nr)
+{
+	const int wanted = count_words(row->operands);
+
+	if (nr < wanted)
+		message_error("--%s: needs %s; add it", row->name, row->operands);
+	else if (nr > wanted)
+		message_error("%s: does not apply to --%s, which takes %s%s; leave it out",
+			      operands[wanted], row->name,
+			      wanted ? "only " : "no operand", row->operands);
+	return nr == wanted ? 0 : -1;
+}
+
+static void try_help(const struct verb *verb)
+{
+	fprintf(stderr, "Try 'alignctl %s --help' for more information.\n",
+		verb->name);
+}
+
+/* Check the number of operands: 0, or -1, reported. */
+static int check_operands(const struct verb *verb, const bool *given,
+			  char **operands, int nr)
+{
+	size_t i;
+
+	for (i = 0; verb->options[i].name; i++)
+		if (given[i] && verb->options[i].operands)
+			return check_own_operands(&verb->options[i], operands, nr);
+	if (nr >= verb->min_operands && nr <= verb->max_operands)
+		return 0;
+	if (nr > verb->max_operands)
+		message_error("%s: unexpected argument '%s'", verb->name,
+			      operands[verb->max_operands]);
+	else
+		report_missing(verb);
+	try_help(verb);
+	return -1;
+}
+
 static void print_usage(const struct verb *verb)
 {
 	const char *const *form;
@@ -380,12 +463,6 @@ static void print_usage(const struct verb *verb)
 	printf("\nFor more details see alignctl-%s(8).\n", verb->name);
 }
 
-static void try_help(const struct verb *verb)
-{
-	fprintf(stderr, "Try 'alignctl %s --help' for more information.\n",
-		verb->name);
-}
-
 const struct option_row options_json_only[] = {
 	OPTION("json", ARG_NONE, "print one JSON object"),
 	OPTION_JSON_SCHEMA,
@@ -410,7 +487,7 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 	char *verb_word = argv[0];
 	bool schema = false;
 	size_t rows = 0, i;
-	int key, row, operands, result = OPTIONS_CONTINUE;
+	int key, row, result = OPTIONS_CONTINUE;
 
 	while (verb->options[rows].name)
 		rows++;
@@ -462,17 +539,6 @@ int options_parse(const struct verb *verb, int argc, char **argv,
 		return ALIGNCTL_FINE;
 	}
 	*first_operand = optind;
-	operands = argc - optind;
-	if (operands < verb->min_operands || operands > verb->max_operands) {
-		if (operands > verb->max_operands)
-			message_error("%s: unexpected argument '%s'",
-				      verb->name,
-				      argv[optind + verb->max_operands]);
-		else
-			message_error("%s: needs %s", verb->name,
-				      verb->operands);
-		try_help(verb);
-		return ALIGNCTL_USAGE;
-	}
-	return OPTIONS_CONTINUE;
+	return check_operands(verb, given, argv + optind, argc - optind) ?
+	       ALIGNCTL_USAGE : OPTIONS_CONTINUE;
 }

@@ -54,6 +54,10 @@ extern const char *const option_switch[2];
  *	all others may not; NULL: all may but those of @excludes
  * @needs: names of options, separated by spaces, one of which must go with this
  *	option; NULL: the option needs none
+ * @brings: names of options, separated by spaces, that need this option, or
+ *	another one that has them in @brings or that they have in @needs; NULL: none
+ * @operands: operands that the verb takes with this option, a word each; "": it
+ *	takes none; NULL: it takes those of struct verb
  * @repeats: every argument of the option counts; otherwise the last one
  * @because: reason for @excludes, @only_with or @needs in messages, such as
  *	"as JSON has all histograms"; NULL: messages give no reason
@@ -75,6 +79,8 @@ struct option_row {
 	const char *excludes;
 	const char *only_with;
 	const char *needs;
+	const char *brings;
+	const char *operands;
 	bool repeats;
 	const char *because;
 };
@@ -126,8 +132,8 @@ struct option_row {
  * struct verb - the word after "alignctl"
  * @name: the word
  * @operands: the verb's operands as --help shows them; "" if it takes none
- * @min_operands: least number of operands
- * @max_operands: largest number of operands
+ * @min_operands: least number of operands, unless an option has its own
+ * @max_operands: largest number of operands, likewise
  * @summary: one line for the list of verbs
  * @options: the verb's options except --help and --version
  * @more_help: print the end of --help, below the options; may be NULL
@@ -180,6 +186,9 @@ int options_parse(const struct verb *verb, int argc, char **argv,
  * may be NULL. Return: -1.
  */
 int options_refuse(const char *name, const char *argument, const char *reason);
+
+/* Check whether an option needs another one, or one of several, by either row. */
+bool options_needs(const struct option_row *row, const struct option_row *other);
 
 /*
  * Check an argument by its row. Return: NULL, or what it must be, until the next

@@ -28,10 +28,10 @@ static const struct option_row rows[] = {
 			       .excludes = "online",
 			       .because = "as DEV becomes linear with its next table"),
 	[ROW_ALL] = OPTION("all", ARG_NONE, "attach the lines of " ALIGNTAB_FILE,
-			   .only_with = "",
+			   .only_with = "", .operands = "",
 			   .because = "whose settings are those of " ALIGNTAB_FILE),
 	[ROW_TAB] = OPTION("tab", ARG_LINE, "attach one line, by its name",
-			   .only_with = "timeout",
+			   .only_with = "timeout", .operands = "",
 			   .because = "whose settings are those of " ALIGNTAB_FILE),
 	[ROW_TIMEOUT] = OPTION("timeout",
 			       ARG_NUMBER_AS("SECONDS", 0, ALIGNTAB_TIMEOUT_MAX,
@@ -194,26 +194,6 @@ static int attach_path(struct attach_arguments *arguments, const char *path)
 	return result;
 }
 
-/*
- * Check that only one of DEV, --all and --tab says what to attach. Return: enum
- * alignctl_exit.
- */
-static int check_together(const struct attach_arguments *arguments,
-			  bool device)
-{
-	bool lines = arguments->all || arguments->tab;
-
-	if (!device && !lines) {
-		message_error("attach: needs DEV, --all or --tab; see 'alignctl attach --help'");
-		return ALIGNCTL_USAGE;
-	}
-	if (device && lines) {
-		message_error("attach: DEV, --all and --tab exclude each other; give one");
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct attach_arguments arguments = { 0 };
@@ -221,9 +201,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 
 	result = options_parse(verb, argc, argv, take_option, &arguments, &first);
 	if (result != OPTIONS_CONTINUE)
-		return result;
-	result = check_together(&arguments, first < argc);
-	if (result)
 		return result;
 	return first < argc ? attach_path(&arguments, argv[first]) :
 			      attach_lines(&arguments);
@@ -237,7 +214,7 @@ static const char *const forms[] = {
 };
 
 const struct verb verb_attach = {
-	"attach", "[DEV]", 0, 1,
+	"attach", "DEV", 1, 1,
 	"Create an align device on top of a block device",
 	rows, NULL, run, forms, NULL,
 };

@@ -61,10 +61,11 @@ static const struct option_row rows[] = {
 	[ROW_LOGICAL] = OPTION("logical", ARG_POWER(ALIGN_SECTOR_SIZE, ALIGN_MAX_LOGICAL),
 			       "logical block of images (default: 512)"),
 	[ROW_RECORDING] = OPTION("recording", ARG_FILE,
-				 "find the cause of touches in a trace of DEV"),
+				 "find the cause of touches in a trace of DEV",
+				 .operands = "DEV"),
 	[ROW_REMEDIES] = OPTION("remedies", ARG_NONE,
 				"list the remedies, and what each destroys",
-				.excludes = "recording"),
+				.excludes = "recording", .operands = ""),
 	[ROW_LAYOUT] = OPTION("layout", ARG_NONE,
 			      "print commands for new layouts, by the drive's unit",
 			      .excludes = "format remedies recording",
@@ -383,18 +384,12 @@ static int judge_recording(const struct stack *stack,
 	return result;
 }
 
-/* Print the table of remedies. Return: enum alignctl_exit. */
-static int list_remedies(int operands, const struct check_options *options)
+static void list_remedies(const struct check_options *options)
 {
-	if (operands) {
-		message_error("--remedies: lists the remedies of all devices; leave out DEV");
-		return ALIGNCTL_USAGE;
-	}
 	if (options->json)
 		remedy_report_json();
 	else
 		remedy_report_text();
-	return ALIGNCTL_FINE;
 }
 
 static void list_metrics(void)
@@ -413,11 +408,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (options.remedies)
-		return list_remedies(argc - first, &options);
-	if (options.recording && argc - first != 1) {
-		message_error("--recording needs the one DEV that was recorded");
-		return ALIGNCTL_USAGE;
+	if (options.remedies) {
+		list_remedies(&options);
+		return ALIGNCTL_FINE;
 	}
 	result = collect_operands(&stack, argv + first, (size_t)(argc - first),
 				  &options.collect);

@@ -170,25 +170,6 @@ static void (*const offer_kinds[OPTION_NR_KINDS])(struct asker *asker) = {
 	[OPTION_LINE] = offer_lines,
 };
 
-/* Options with which the operands of a verb are of another kind. */
-static const struct {
-	const char *option;
-	const char *operands;
-} other_operands[] = {
-	{ "--live", "NAME" },
-};
-
-/* Return the operands of a verb behind a word that may be such an option. */
-static const char *operands_behind(const char *word, const char *operands)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(other_operands) / sizeof(*other_operands); i++)
-		if (!strcmp(word, other_operands[i].option))
-			return other_operands[i].operands;
-	return operands;
-}
-
 /* Offer the kind of operand that --help's words, as "WORKLOAD...", name. */
 static void offer_operand(struct asker *asker, const char *words)
 {
@@ -235,7 +216,7 @@ static void offer_options(struct asker *asker)
 	offer_word("--version", asker);
 }
 
-/* Find the option with an argument that a word names; NULL: it names none. */
+/* Find the option that a word names; NULL: it names none. */
 static const struct option_row *find_option(const struct verb *verb,
 					    const char *word)
 {
@@ -244,7 +225,7 @@ static const struct option_row *find_option(const struct verb *verb,
 	if (strncmp(word, "--", 2))
 		return NULL;
 	for (row = verb->options; row->name; row++)
-		if (row->kind != OPTION_NONE && !strcmp(row->name, word + 2))
+		if (!strcmp(row->name, word + 2))
 			return row;
 	return NULL;
 }
@@ -271,13 +252,16 @@ static void offer_behind(struct asker *asker, int nr, char **words)
 	int operands = 0, i;
 
 	for (i = 0; i < nr; i++) {
-		kinds = operands_behind(words[i], kinds);
 		/* after "--" come operands or a command, no options */
 		if (!strcmp(words[i], "--")) {
 			offer_files(asker);
 			return;
 		}
 		row = find_option(asker->verb, words[i]);
+		if (row && row->operands)
+			kinds = row->operands;
+		if (row && row->kind == OPTION_NONE)
+			continue;
 		if (row && i + 1 < nr && !strcmp(words[i + 1], "="))
 			i++;
 		if (row && ++i >= nr) {

@@ -29,6 +29,8 @@ static const struct schema_row option_rows[] = {
 	       "Names of the only options that it goes with; null: it goes with all but those in excludes"),
 	MEMBER("needs", JSON_ARRAY | JSON_TEXT, NULL,
 	       "Names of options one of which must be there, too; empty: none"),
+	MEMBER("operands", JSON_TEXT | JSON_NULL, NULL,
+	       "The operands of the verb with this option, a word each; null: as without it"),
 	MEMBER("because", JSON_TEXT | JSON_NULL, NULL,
 	       "Why the options do not go together, or one is needed, as the end of a sentence; null: no reason is given"),
 	{ 0 },
@@ -105,9 +107,12 @@ static struct json_object *names_json(const char *names)
 	return array;
 }
 
-static struct json_object *option_json(const struct option_row *row)
+static struct json_object *option_json(const struct verb *verb,
+				       const struct option_row *row)
 {
 	struct json_object *object = json_new(), *values = json_new_array();
+	struct json_object *needs = json_new_array();
+	const struct option_row *other;
 	size_t i;
 
 	json_add_text(object, "option", row->name);
@@ -120,7 +125,11 @@ static struct json_object *option_json(const struct option_row *row)
 	json_add(object, "excludes", names_json(row->excludes ?: ""));
 	json_add(object, "only_with", row->only_with ?
 				      names_json(row->only_with) : NULL);
-	json_add(object, "needs", names_json(row->needs ?: ""));
+	for (other = verb->options; other->name; other++)
+		if (options_needs(row, other))
+			json_append(needs, json_from_text(other->name));
+	json_add(object, "needs", needs);
+	json_add_text(object, "operands", row->operands);
 	json_add_text(object, "because", row->because);
 	return object;
 }
@@ -140,7 +149,7 @@ static struct json_object *verb_json(const struct verb *verb)
 	json_add_text(object, "summary", verb->summary);
 	for (row = verb->options; row->name; row++)
 		if (row->help)
-			json_append(options, option_json(row));
+			json_append(options, option_json(verb, row));
 	json_add(object, "options", options);
 	return object;
 }

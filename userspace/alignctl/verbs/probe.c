@@ -42,7 +42,7 @@ enum row { ROW_SAMPLES, ROW_COUNT, ROW_SPAN, ROW_SEED, ROW_DEPTH, ROW_WRITE,
 static const struct option_row rows[] = {
 	[ROW_SAMPLES] = OPTION("samples", ARG_FILE,
 			       "take recorded times from FILE, not from a DEV",
-			       .only_with = "html json",
+			       .only_with = "html json", .operands = "METHOD",
 			       .because = "as its requests were made already"),
 	[ROW_COUNT] = OPTION("count", ARG_NUMBER(1, OPTION_ANY),
 			     "requests of each run (default: see below)"),
@@ -196,9 +196,6 @@ static int check_operands(const struct probe_options *options,
 	else if (!method->samples)
 		message_error("--samples: %s chooses each request by the time of the one before; give a device",
 			      method->name);
-	else if (nr > 1)
-		message_error("--samples %s: is read in place of a device; leave out DEV or --samples",
-			      options->samples);
 	else
 		return ALIGNCTL_FINE;
 	return ALIGNCTL_USAGE;

@@ -59,7 +59,7 @@ static const struct option_row rows[] = {
 			     .excludes = "no-check"),
 	[ROW_CHECK] = OPTION("check", ARG_PATH("STATE"),
 			     "in place of SOURCE: judge what a crash left",
-			     .only_with = "on json",
+			     .only_with = "on json", .operands = "",
 			     .because = "which reads the state and the device"),
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "print what would be done, and do nothing"),
 	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
@@ -473,13 +473,9 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (options.check && first == argc)
+	if (options.check)
 		return replay_crash(options.check, options.on,
 				    options.run.replay.json);
-	if (options.check || first == argc) {
-		message_error("replay: needs SOURCE, a workload or a trace, or else --check STATE");
-		return ALIGNCTL_USAGE;
-	}
 	w = workload_find(argv[first]);
 	if (!w && method_find(argv[first])) {
 		return refuse_method(argv[first], options.on);
@@ -524,7 +520,7 @@ static const char *const forms[] = {
 };
 
 const struct verb verb_replay = {
-	"replay", "SOURCE", 0, 1,
+	"replay", "SOURCE", 1, 1,
 	"Run a workload or a trace on a device, measure and check it",
 	rows, list_workloads, run, forms,
 	SCHEMA_DOCUMENTS(&replay_run_schema, &replay_phase_schema,

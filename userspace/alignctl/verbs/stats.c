@@ -85,7 +85,7 @@ static const struct option_row rows[] = {
 			       .excludes = "format histograms interval"),
 	[ROW_AFTER] = OPTION("after", ARG_FILE,
 			     "compare it with this saved document instead",
-			     .needs = "compare"),
+			     .needs = "compare", .operands = ""),
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
@@ -135,17 +135,6 @@ static int choose_counters(struct stats_options *options)
 	return !unknown ? 0 :
 	       options_refuse("counters", *unknown ? unknown : "''",
 			      "is the name of no counter; 'alignctl stats --help' lists them");
-}
-
-/* Check that the options go together. Return: 0, or -1 after reporting. */
-static int check_options(struct stats_options *options, size_t nr_names)
-{
-	if (options->counters && choose_counters(options))
-		return -1;
-	if (options->after && nr_names)
-		return options_refuse("after", options->after,
-				      "has all devices of both files; leave out NAME");
-	return 0;
 }
 
 static void list_counters(void)
@@ -333,7 +322,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 	nr = argc - first;
 	if ((options.interval &&
 	     intervals_take_count(argv + first, &nr, &options.count)) ||
-	    check_options(&options, nr))
+	    (options.counters && choose_counters(&options)))
 		return ALIGNCTL_USAGE;
 	if (options.before)
 		return compare_ledgers(&options, argv + first, nr);

@@ -37,7 +37,6 @@ struct verify_options {
 	const char *vs;
 	const char *force;
 	const char *force_too;	/* the second --force, for two devices */
-	const char *for_two;	/* an option that does not apply to modes */
 	const char *modes;
 	bool raw;		/* --modes names raw */
 	bool live;
@@ -60,10 +59,13 @@ static const struct option_row rows[] = {
 	[ROW_VS] = OPTION("vs", ARG_DEVICE,
 			  "compare with this device, instead of modes",
 			  .excludes = "modes hold-ms max-blocks write-cache",
+			  .brings = "from disk columns start areas seed fdatasync depth think warmup timing speed scan no-check wrap scale",
+			  .operands = "SOURCE",
 			  .because = "as modes are compared on one device"),
 	[ROW_LIVE] = OPTION("live", ARG_NONE,
 			    "compare modes of NAME, in use, under its own load",
 			    .only_with = "seed warmup repeat seconds period modes dry-run html json",
+			    .brings = "seed warmup", .operands = "NAME",
 			    .because = "which issues no requests of its own"),
 	[ROW_REPEAT] = OPTION("repeat", ARG_NUMBER(1, MAX_REPEAT),
 			      "runs in each mode (" REPEAT_MODES "; --live: " REPEAT_LIVE ") or on each device (" REPEAT_TWO ")"),
@@ -92,22 +94,6 @@ static const struct option_row rows[] = {
 	{ 0 },
 };
 
-/* Check whether an option of a run applies to the modes of one device, too. */
-static bool allows_modes(size_t row)
-{
-	switch (row) {
-	case PLAN_ROW_COUNT:
-	case PLAN_ROW_SPAN:
-	case PLAN_ROW_PHYSICAL:
-	case PLAN_ROW_OFFSET:
-	case PLAN_ROW_BUFFERED:
-	case PLAN_ROW_DIRECT:
-	case RUN_ROW_THREADS:
-		return true;
-	}
-	return false;
-}
-
 static void take_modes(struct verify_options *options, const char *list)
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(list));
@@ -132,8 +118,6 @@ static int take_option(size_t row, const char *argument, void *context)
 	const char *refusal = NULL;
 
 	if (row < RUN_NR_ROWS) {
-		if (!allows_modes(row))
-			options->for_two = rows[row].name;
 		run_options_take(&options->run, row, argument);
 		return 0;
 	}
@@ -219,7 +203,7 @@ static int check_workload(const char *name,
 
 /* Replay one workload or trace on two devices; as compare_devices(). */
 static int verify_two(const struct verify_options *options, const char *source,
-		      bool one, struct given *given)
+		      struct given *given)
 {
 	const struct run_options *run = &options->run;
 	const struct workload *w = workload_find(source);
@@ -231,9 +215,7 @@ static int verify_two(const struct verify_options *options, const char *source,
 	};
 
 	given_default(given, ROW_REPEAT, REPEAT_TWO);
-	if (!one)
-		message_error("--vs: compares with one workload or trace at a time; name one");
-	else if (!w && method_find(source))
+	if (!w && method_find(source))
 		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
 			      source);
 	else if (!strcmp(source, "-"))
@@ -249,11 +231,6 @@ static int check_modes(const struct verify_options *options, int first,
 {
 	int i, result;
 
-	if (options->for_two) {
-		message_error("--%s: does not apply without --vs DEV; leave it out",
-			      options->for_two);
-		return ALIGNCTL_USAGE;
-	}
 	for (i = first; i < argc; i++) {
 		result = check_workload(argv[i], options);
 		if (result)
@@ -272,8 +249,8 @@ static int check_modes(const struct verify_options *options, int first,
 }
 
 /* Compare the modes of a device in use; as verify_live(). */
-static int verify_own(struct verify_options *options, int nr,
-		      const char *name, struct given *given)
+static int verify_own(struct verify_options *options, const char *name,
+		      struct given *given)
 {
 	options->own.name = name;
 	if (!options->modes) {
@@ -285,9 +262,7 @@ static int verify_own(struct verify_options *options, int nr,
 		verify_live_period(&options->own, PERIOD);
 	if (!options->seconds)
 		given_default(given, ROW_REPEAT, REPEAT_LIVE);
-	if (nr != 1)
-		message_error("--live: compares modes of one align device at a time; name one, and no workload");
-	else if (options->raw)
+	if (options->raw)
 		message_error("--modes %s: raw is the device without dm-align, which --live cannot take away; name " MODES(MODES_COMMA, MODES_COMMA),
 			      options->modes);
 	else if (options->modes && options->own.nr_modes < 2)
@@ -314,7 +289,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 			       options.run.plan.access == PLAN_DIRECT ?
 			       "buffered" : "direct");
 	if (options.live)
-		return verify_own(&options, argc - first, argv[first], &given);
+		return verify_own(&options, argv[first], &given);
 	if (!options.vs) {
 		result = check_modes(&options, first, argc, argv);
 		if (result)
@@ -325,8 +300,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		return ALIGNCTL_USAGE;
 	}
 	if (options.vs)
-		return verify_two(&options, argv[first], argc - first == 1,
-				  &given);
+		return verify_two(&options, argv[first], &given);
 	given_default(&given, ROW_REPEAT, REPEAT_MODES);
 	given_default(&given, ROW_MODES, ALL_MODES);
 	return reports_become("verify", verb->name, given.members);

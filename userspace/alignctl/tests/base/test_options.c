@@ -185,6 +185,11 @@ static const struct option_row paint_rows[] = {
 	OPTION("wet", ARG_NONE, "paint", .excludes = "size mixed",
 	       .because = "as it is wet"),
 	OPTION("twice", ARG_NONE, "paint again", .needs = "colour mixed"),
+	OPTION("from", ARG_TEXT("POT"), "a pot", .brings = "thin"),
+	OPTION("into", ARG_TEXT("POT"), "another pot", .operands = "",
+	       .brings = "thin"),
+	OPTION("thin", ARG_NONE, "thin the paint"),
+	OPTION("both", ARG_NONE, "two walls", .operands = "WALL WALL"),
 	OPTION("size", ARG_NUMBER(1, OPTION_ANY), "a size"),
 	{ 0 },
 };
@@ -202,7 +207,8 @@ static int take_index(size_t row, const char *argument, void *context)
 static int paint(const char *line, size_t *index)
 {
 	static const struct verb verb_paint = {
-		.name = "paint", .operands = "", .options = paint_rows,
+		.name = "paint", .operands = "[WALL]", .max_operands = 1,
+		.options = paint_rows,
 	};
 	char copy[64], *words[9] = { "paint" }, *rest = copy;
 	int argc = 1, first;
@@ -238,6 +244,11 @@ static void together(void)
 		{ "--mixed red --twice", true }, { "--twice --size 4", false },
 		{ "--colour red --colour green", true },
 		{ "--size 4 --size 5 --colour red", true },
+		{ "--thin", false }, { "--thin --from pot", true },
+		{ "--into pot --thin", true }, { "wall", true },
+		{ "wall wall", false }, { "--into pot wall", false },
+		{ "--both wall", false }, { "--both wall wall", true },
+		{ "wall --both wall wall", false }, { "--both", false },
 	};
 	size_t index, i;
 

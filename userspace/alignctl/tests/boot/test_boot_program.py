@@ -291,8 +291,7 @@ def run(tree, *arguments):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["attach"], "needs DEV, --all or --tab"),
-    (["attach", "/dev/x", "--all"], "exclude each other"),
+    (["attach", "/dev/x", "--all"], "/dev/x: does not apply to --all, which takes no operand; leave it out\n"),
     (["attach", "--all", "--tab", "x"], "--tab: does not apply to --all"),
     (["attach", "--all", "--mode", "pad"],
      "--mode: does not apply to --all, whose settings are those of /etc/aligntab; leave it out"),

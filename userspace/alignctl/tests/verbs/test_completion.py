@@ -127,6 +127,7 @@ def test_devices_are_those_of_the_machine(ask, machine):
     assert operands(ask("set", "")) == operands(ask("detach", "--force", "")) == operands(ask("stats", "")) == ["align-sda"]
     assert operands(ask("set", "align-sda", "")) == []
     assert operands(ask("verify", "--live", "")) == ["align-sda"]
+    assert operands(ask("attach", "--all", "")) == operands(ask("attach", "--tab", "x", "")) == []
     assert operands(ask("stats", "x", "al")) == ["align-sda"]
     assert "/dev/mapper/align-sda" in ask("replay", "--on", "/dev/m")
 

@@ -92,6 +92,28 @@ def test_an_option_without_one_of_those_that_it_needs_is_refused(verb, option):
         assert f"--{option}: needs" not in alignctl(verb, *words(verb, option), *words(verb, needed), "x").stderr
 
 
+WITH_OPERANDS = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["operands"] is not None]
+
+
+@pytest.mark.parametrize("verb, option", WITH_OPERANDS)
+def test_an_option_has_the_operands_of_its_row_and_no_others(verb, option):
+    row = TABLES[verb][option]
+    takes, needs = row["operands"].split(), [word for needed in row["needs"] for word in words(verb, needed)]
+    for over in ("over", "over above"):
+        refused = alignctl(verb, *words(verb, option), *needs, *takes, *over.split())
+        assert refused.returncode == USAGE and not refused.stdout
+        said = f"only {row['operands']}" if takes else "no operand"
+        assert refused.stderr == f"alignctl: over: does not apply to --{option}, which takes {said}; leave it out\n"
+    missing = alignctl(verb, *words(verb, option), *needs)
+    assert (missing.stderr == f"alignctl: --{option}: needs {row['operands']}; add it\n") == bool(takes)
+
+
+@pytest.mark.parametrize("verb, said", [("attach", "DEV, --all or --tab LINE"), ("replay", "SOURCE or --check STATE")])
+def test_options_in_place_of_operands_are_named_where_both_are_missing(verb, said):
+    missing = alignctl(verb)
+    assert missing.returncode == USAGE and missing.stderr.startswith(f"alignctl: {verb}: needs {said}\n")
+
+
 NAMED = [(verb, option) for verb, option in ROWS if TABLES[verb][option]["values"]]
 
 
@@ -120,7 +142,7 @@ def test_the_kind_of_an_argument_says_whether_there_is_one_and_what_it_can_be(ve
 
 
 def test_there_are_rows_of_each_kind():
-    assert min(map(len, (EXCLUDED, ALONE, NEEDING, NAMED, NUMBERS))) >= 8
+    assert min(map(len, (EXCLUDED, ALONE, NEEDING, WITH_OPERANDS, NAMED, NUMBERS))) >= 8
 
 
 @pytest.mark.parametrize("arguments, said", [

@@ -298,7 +298,8 @@ def test_samples_give_the_study_s_figures(tmp_path):
 @pytest.mark.parametrize("arguments, words", [
     (["fullstroke"], ["probe: needs DEV, the device to measure, or --samples FILE"]),
     (["cncread"], ["probe: needs DEV, the device to measure\n"]),
-    (["fullstroke", "{disk}", "--samples", "x"], ["--samples x: is read in place of a device; leave out DEV or --samples"]),
+    (["fullstroke", "{disk}", "--samples", "x"],
+     ["{disk}: does not apply to --samples, which takes only METHOD; leave it out\n"]),
     (["rotation", "--samples", "x"], ["--samples: rotation chooses each request by the time of the one before"]),
     (["fullstroke", "--samples", "x", "--count", "5"], ["--count: does not apply to --samples"]),
     (["seqwrite", "--samples", "x", "--write", "0+8M"], ["--write: does not apply to --samples"]),

@@ -119,7 +119,8 @@ def test_what_is_read_of_a_trace_does_not_apply_to_a_workload(disk, other, verb,
     if verb[0] == "plan" and len(option) == 1:
         return
     refused = alignctl(*(word.format(disk=disk, other=other) for word in verb), *option)
-    assert refused.returncode == USAGE and f"{option[0]}: does not apply" in refused.stderr
+    said = "does not apply" if verb[0] != "verify" or "--vs" in verb else "needs --vs DEV"
+    assert refused.returncode == USAGE and f"{option[0]}: {said}" in refused.stderr
     assert not any(disk.read_bytes())
 
 

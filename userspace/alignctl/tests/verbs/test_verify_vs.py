@@ -190,8 +190,9 @@ def test_at_a_terminal_both_names_confirm(disk, other, names, status):
 
 @pytest.mark.parametrize("options, words", [
     (["--dry-run"], ["--dry-run", "--vs DEV"]),
-    (["--depth", "2"], ["--depth", "--vs DEV"]),
-    (["--start", "0"], ["--start", "--vs DEV"]),
+    (["--depth", "2"], ["--depth: needs --vs DEV; add it\n"]),
+    (["--start", "0"], ["--start: needs --vs DEV; add it\n"]),
+    (["--seed", "2"], ["--seed: needs --vs DEV or --live; add one\n"]),
     (["--no-check"], ["--no-check", "--vs DEV"]),
     (["--vs", "{other}", "--modes", "raw"],
      ["--vs, --modes: exclude each other, as modes are compared on one device; leave one out\n"]),
@@ -199,7 +200,7 @@ def test_at_a_terminal_both_names_confirm(disk, other, names, status):
      ["--vs, --hold-ms: exclude each other, as modes are compared on one device; leave one out\n"]),
     (["--vs", "{other}", "--write-cache", "on"],
      ["--vs, --write-cache: exclude each other, as modes are compared on one device; leave one out\n"]),
-    (["--vs", "{other}", "w4096"], ["--vs", "one workload or trace at a time"]),
+    (["--vs", "{other}", "w4096"], ["w4096: does not apply to --vs, which takes only SOURCE; leave it out\n"]),
     (["--vs", "{other}", "--timing", "fast"], ["--timing: does not apply to a workload that writes"]),
     (["--vs", "{other}", "--think", "1"], ["--think: does not apply to w512, only to db-daemon"]),
     (["--vs", "{other}", "--repeat", "0"], ["--repeat 0", "from 1 to 1000"]),
