@@ -123,14 +123,15 @@ static void say_number(const struct option_row *row, char *text, size_t size)
 {
 	const bool real = row->kind == OPTION_REAL;
 
-	if (row->least == row->most || row->multiple) {
-		add(text, size, row->multiple ? "a multiple of %" PRIu64 :
-						"%" PRIu64 ", or left out",
-		    row->multiple ?: row->least);
+	if (row->least == row->most) {
+		add(text, size, "%" PRIu64 ", or left out", row->least);
 		return;
 	}
-	add(text, size, "%s", row->power ? "a power of two" :
-			      real ? "a number" : "a whole number");
+	if (row->multiple)
+		add(text, size, "a multiple of %" PRIu32, row->multiple);
+	else
+		add(text, size, "%s", row->power ? "a power of two" :
+				      real ? "a number" : "a whole number");
 	if (row->unit)
 		add(text, size, " of %s", row->unit);
 	if (real && row->above)

@@ -23,10 +23,11 @@ enum attach_setting {
 	[ATTACH_MODE] = OPTION("mode", ARG_NAME("MODE", mode_names),	\
 			       MODES(MODES_DEFAULT, MODES_OR)),	\
 	[ATTACH_PHYSICAL] = OPTION("physical",				\
-				   ARG_NUMBER_AS("N|auto", 1, UINT32_MAX, \
-						 .unit = "bytes", .also = "auto"), \
+				   ARG_NUMBER_AS("N|auto", ALIGN_SECTOR_SIZE, \
+						 ALIGN_MAX_BLOCK_SIZE,	\
+						 .power = true, .also = "auto"), \
 				   "physical block size, bytes; auto: io_min of an SSD"), \
-	[ATTACH_OFFSET] = OPTION("offset", ARG_BYTES(0, UINT32_MAX), "alignment offset, bytes"), \
+	[ATTACH_OFFSET] = OPTION("offset", ARG_OFFSET, "alignment offset, bytes"), \
 	[ATTACH_LOGICAL] = OPTION("logical",				\
 				  ARG_NUMBER_AS("512", ALIGN_SECTOR_SIZE, \
 						ALIGN_SECTOR_SIZE),	\

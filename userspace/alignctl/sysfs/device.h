@@ -11,6 +11,13 @@
 #include "base/units.h"
 #include "sysfs/sysfs.h"
 
+/* Kinds of options.h for a device's blocks, as align_geometry_init() takes them. */
+#define ARG_LOGICAL	ARG_POWER(ALIGN_SECTOR_SIZE, ALIGN_MAX_LOGICAL)
+#define ARG_PHYSICAL	ARG_POWER(ALIGN_SECTOR_SIZE, ALIGN_MAX_BLOCK_SIZE)
+#define ARG_OFFSET							\
+	ARG_NUMBER(0, ALIGN_MAX_BLOCK_SIZE - ALIGN_SECTOR_SIZE,		\
+		   .multiple = ALIGN_SECTOR_SIZE)
+
 /* Physical block that a regular file is taken to have. */
 #define DEVICE_FILE_PHYSICAL	PAGE_BYTES
 /* The largest block of a page cache: a page, of 64 KiB at most. */

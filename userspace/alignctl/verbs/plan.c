@@ -39,7 +39,7 @@ static const struct option_row rows[] = {
 	PLAN_OPTION_ROWS,
 	[ROW_ON] = OPTION("on", ARG_DEVICE, "take size and blocks from this device",
 			  .excludes = "size logical"),
-	[ROW_LOGICAL] = OPTION("logical", ARG_BYTES(1, UINT32_MAX),
+	[ROW_LOGICAL] = OPTION("logical", ARG_LOGICAL,
 			       "logical block size, bytes, without --on (512)"),
 	[ROW_SIZE] = OPTION("size", ARG_BYTES(1, OPTION_ANY), "device size, bytes, without --on"),
 	[ROW_SHIFT] = OPTION("shift",

@@ -64,9 +64,9 @@ enum plan_row { PLAN_ROW_COUNT = CHOICE_NR_ROWS, PLAN_ROW_START,
 				  "areasync: number of areas (default: 4)"), \
 	[PLAN_ROW_SEED] = OPTION("seed", ARG_NUMBER(0, OPTION_ANY),	\
 				 "random: N selects the order (default: 1)"), \
-	[PLAN_ROW_PHYSICAL] = OPTION("physical", ARG_BYTES(1, UINT32_MAX), \
+	[PLAN_ROW_PHYSICAL] = OPTION("physical", ARG_PHYSICAL,		\
 				     "physical block size, bytes (default: of DEV)"), \
-	[PLAN_ROW_OFFSET] = OPTION("offset", ARG_BYTES(0, UINT32_MAX),	\
+	[PLAN_ROW_OFFSET] = OPTION("offset", ARG_OFFSET,		\
 				   "alignment offset, bytes (default: of DEV)"), \
 	[PLAN_ROW_BUFFERED] = OPTION("buffered", ARG_NONE,		\
 				     "use the page cache, not O_DIRECT"), \

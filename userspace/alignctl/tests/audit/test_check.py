@@ -568,7 +568,7 @@ def test_people_see_the_tree_and_each_finding_with_its_way_out(stack):
     (["/"], "/: neither a block device nor a disk image"),
     (["--physical", "1000"], "--physical 1000: must be a power of two from 512 to 1048576"),
     (["--logical", "131072"], "--logical 131072: must be a power of two from 512 to 65536"),
-    (["--offset", "5"], "--offset 5: must be a multiple of 512"),
+    (["--offset", "5"], "--offset 5: must be a multiple of 512 from 0 to 4294967295"),
 ])
 def test_refusals(arguments, said):
     done = alignctl("check", *arguments)

@@ -57,8 +57,15 @@ FINE, FINDINGS, USAGE = range(3)
     (["record", "/dev/none", "--buffer", "1m1"], ["--buffer 1m1", "unknown unit 'm1'"]),
     (["replay", "rand4k", "--on", "x", "--span", "5bytes"], ["--span 5bytes", "unknown unit 'bytes'"]),
     (["verify", "w512", "--on", "x", "--physical", "4KB"], ["--physical 4KB", "unknown unit 'KB'"]),
-    (["attach", "/dev/none", "--physical", "0"], ["--physical 0"]),
-    (["attach", "/dev/none", "--offset", "-512"], ["--offset -512", "bytes"]),
+    *((["attach", "/dev/none", "--physical", size], [f"--physical {size}: must be a power of two from 512 to 1048576, or auto\n"])
+      for size in ("0", "256", "1000", "2M")),
+    *(([*command, "--physical", "1000"], ["--physical 1000: must be a power of two from 512 to 1048576\n"])
+      for command in (["plan", "/none"], ["plan", "w512", "--on", "/dev/none"], ["replay", "w512", "--on", "/dev/none"],
+                      ["verify", "w512", "--on", "/dev/none"])),
+    *(([*command, "--offset", offset], [f"--offset {offset}: must be a multiple of 512 from 0 to 1048064\n"])
+      for offset in ("-512", "100", "1M")
+      for command in (["attach", "/dev/none"], ["plan", "/none"], ["replay", "w512", "--on", "/dev/none"])),
+    (["plan", "/none", "--logical", "131072"], ["--logical 131072: must be a power of two from 512 to 65536\n"]),
     (["attach", "/dev/none", "--logical", "4096"], ["--logical 4096: must be 512, or left out"]),
     (["attach", "/dev/none", "--logical", "0"], ["--logical 0: must be 512"]),
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
