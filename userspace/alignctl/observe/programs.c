@@ -43,6 +43,15 @@ int programs_refuse(const char *verb, const char *what)
 	return ALIGNCTL_IO;
 }
 
+int programs_check_block(const struct device *device)
+{
+	if (device->block)
+		return ALIGNCTL_FINE;
+	message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
+		      device->path);
+	return ALIGNCTL_USAGE;
+}
+
 int programs_check_disk(const struct device *device, const char *option)
 {
 	CLEANUP_FREE char *queues = message_format("%s/mq",

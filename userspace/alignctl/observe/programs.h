@@ -44,6 +44,9 @@ struct programs {
 	bool turns;
 };
 
+/* Check that a device is no regular file. Return: enum alignctl_exit, reported. */
+int programs_check_block(const struct device *device);
+
 /*
  * Check that a device has requests of its own, which one that is made of others
  * has not. Return: enum alignctl_exit, reported with @option, to be left out.

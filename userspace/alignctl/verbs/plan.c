@@ -14,7 +14,6 @@
 #include "verbs/plan_options.h"
 #include "verbs/unit_note.h"
 #include "verbs/verbs.h"
-#include "workload/method.h"
 
 /* Default size of the device, beyond any request. */
 #define ENDLESS_SECTORS	(1ULL << 54)
@@ -206,46 +205,16 @@ static int complete_plan(struct plan *plan, const struct options *options,
 	return plan_check_fit(plan, device);
 }
 
-/**
- * struct given_option - an option that may not go with what is asked
- * @name: name of the option
- * @given: the option was given
- */
-struct given_option {
-	const char *name;
-	bool given;
-};
-
-/* Refuse any of these options. Return: enum alignctl_exit; reported. */
-static int refuse_given(const struct given_option *option, size_t nr,
-			const char *name, const char *what)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		if (!option[i].given)
-			continue;
-		message_error("--%s: does not apply to %s, %s; leave it out",
-			      option[i].name, name, what);
-		return ALIGNCTL_USAGE;
-	}
-	return ALIGNCTL_FINE;
-}
-
-#define REFUSE_GIVEN(options, name, what) \
-	refuse_given(options, sizeof(options) / sizeof((options)[0]), name, what)
-
 /* Refuse options that do not apply to a trace. Return: enum alignctl_exit. */
 static int check_trace(const struct options *options, const char *name)
 {
-	const struct plan_options *plan = &options->plan;
-	const struct given_option all[] = {
-		{ "count", plan->count }, { "start", plan->start_given },
-		{ "span", plan->span }, { "areas", plan->areas },
-		{ "seed", plan->seed_given },
-	};
+	const char *for_workload = plan_options_for_workload(&options->plan);
 
-	return REFUSE_GIVEN(all, name, "a trace");
+	if (!for_workload)
+		return ALIGNCTL_FINE;
+	message_error("--%s: does not apply to %s, a trace; leave it out",
+		      for_workload, name);
+	return ALIGNCTL_USAGE;
 }
 
 /* Return the page-cache block, bytes; 0: direct I/O. */
@@ -338,11 +307,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = options_parse(verb, argc, argv, take_option, &options, &first);
 	if (result != OPTIONS_CONTINUE)
 		return result;
-	if (!workload_find(argv[first]) && method_find(argv[first])) {
-		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
-			      argv[first]);
+	if (plan_options_method(argv[first], "a workload or a trace"))
 		return ALIGNCTL_USAGE;
-	}
 	if (options.disks.merge) {
 		return plan_disks_merge(&options.disks, argv + first,
 					argc - first, options.json);

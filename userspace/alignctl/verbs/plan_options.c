@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "forecast/forecast.h"
 #include "verbs/plan_options.h"
+#include "workload/method.h"
 
 const char *plan_options_for_trace(const struct plan_options *options)
 {
@@ -16,6 +17,22 @@ const char *plan_options_for_trace(const struct plan_options *options)
 
 	return choice->disk ? "disk" : choice->columns ? "columns" :
 	       choice->from != TRACE_NR_READABLE ? "from" : NULL;
+}
+
+const char *plan_options_for_workload(const struct plan_options *options)
+{
+	return options->count ? "count" : options->start_given ? "start" :
+	       options->span ? "span" : options->areas ? "areas" :
+	       options->seed_given ? "seed" : NULL;
+}
+
+bool plan_options_method(const char *name, const char *instead)
+{
+	if (workload_find(name) || !method_find(name))
+		return false;
+	message_error("%s: is a method, which 'alignctl probe' runs; take %s",
+		      name, instead);
+	return true;
 }
 
 void plan_options_take(struct plan_options *options, size_t row,

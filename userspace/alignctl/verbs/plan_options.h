@@ -82,6 +82,15 @@ void plan_options_take(struct plan_options *options, size_t row,
 /* Return the name of an option that was given for a trace, or NULL. */
 const char *plan_options_for_trace(const struct plan_options *options);
 
+/* Likewise for a workload. */
+const char *plan_options_for_workload(const struct plan_options *options);
+
+/*
+ * Refuse the name of a method that is no workload's: @instead can be given. Return:
+ * whether it is one; reported.
+ */
+bool plan_options_method(const char *name, const char *instead);
+
 /* Check whether requests go through the page cache; @w: NULL for a trace. */
 bool plan_options_buffered(const struct plan_options *options,
 			   const struct workload *w);

@@ -170,13 +170,8 @@ static int record_device(struct record_arguments *arguments, const char *path)
 	result = device_open(&device, path);
 	if (result)
 		return result;
-	if (!device.block) {
-		message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
-			      path);
-		device_close(&device);
-		return ALIGNCTL_USAGE;
-	}
-	if (options->follow)
+	result = programs_check_block(&device);
+	if (!result && options->follow)
 		result = programs_check_disk(&device, "requests");
 	if (result) {
 		device_close(&device);

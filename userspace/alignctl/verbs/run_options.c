@@ -99,13 +99,10 @@ int run_options_check(const struct run_options *options, enum run_kind kind,
 	const struct plan_options *plan = &options->plan;
 	const struct replay_options *replay = &options->replay;
 	const char *for_trace = plan_options_for_trace(plan);
+	const char *for_workload = plan_options_for_workload(plan);
 	const struct run_fit fit[] = {
 		{ for_trace, RUN_TRACE, for_trace },
-		{ plan->count, WORKLOADS, "count" },
-		{ plan->start_given, WORKLOADS, "start" },
-		{ plan->span, WORKLOADS, "span" },
-		{ plan->areas, WORKLOADS, "areas" },
-		{ plan->seed_given, WORKLOADS, "seed" },
+		{ for_workload, WORKLOADS, for_workload },
 		{ plan->fdatasync, RUN_WRITES | RUN_CACHED | RUN_TRACE,
 		  "fdatasync" },
 		{ options->think_given, RUN_WRITES | RUN_CACHED, "think" },

@@ -111,12 +111,9 @@ static int take_option(size_t row, const char *argument, void *context)
 /* Refuse what has no writes to count. Return: enum alignctl_exit, reported. */
 static int check_device(const struct device *device, bool drive)
 {
-	if (!device->block) {
-		message_error("%s: is a regular file, not a block device; name its disk, or attach the file with losetup",
-			      device->path);
-		return ALIGNCTL_USAGE;
-	}
-	return drive ? programs_check_disk(device, "drive") : ALIGNCTL_FINE;
+	int result = programs_check_block(device);
+
+	return result || !drive ? result : programs_check_disk(device, "drive");
 }
 
 static void print_interval(const struct top_arguments *arguments,

@@ -21,7 +21,6 @@
 #include "verbs/run_options.h"
 #include "verbs/verbs.h"
 #include "verbs/verify_live.h"
-#include "workload/method.h"
 
 #define MAX_REPEAT	1000U
 #define WEEK_S		604800U
@@ -193,10 +192,7 @@ static int check_workload(const char *name,
 	if (w)
 		message_error("%s: only reads, which no mode changes; take a workload that writes",
 			      name);
-	else if (method_find(name))
-		message_error("%s: is a method, which 'alignctl probe' runs; take a workload that writes",
-			      name);
-	else
+	else if (!plan_options_method(name, "a workload that writes"))
 		report_unknown(name);
 	return ALIGNCTL_USAGE;
 }
@@ -215,10 +211,9 @@ static int verify_two(const struct verify_options *options, const char *source,
 	};
 
 	given_default(given, ROW_REPEAT, REPEAT_TWO);
-	if (!w && method_find(source))
-		message_error("%s: is a method, which 'alignctl probe' runs; take a workload or a trace",
-			      source);
-	else if (!strcmp(source, "-"))
+	if (plan_options_method(source, "a workload or a trace"))
+		return ALIGNCTL_USAGE;
+	if (!strcmp(source, "-"))
 		message_error("--vs reads the trace once for each run: give a file, not standard input");
 	else if (!run_options_check(run, kind, w))
 		return compare_devices(&compare, given);
