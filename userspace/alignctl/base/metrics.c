@@ -6,6 +6,8 @@
 #include "base/replace.h"
 #include "base/utf8.h"
 
+const char *const metrics_formats[1] = { "prometheus" };
+
 void metrics_family(FILE *out, const char *prefix, const char *name,
 		    const char *type, const char *help, const char *more)
 {

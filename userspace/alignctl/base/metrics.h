@@ -7,6 +7,15 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "base/options.h"
+
+/* Formats that --format takes, and the rows of verbs that print metrics. */
+extern const char *const metrics_formats[1];
+#define METRICS_FORMAT	ARG_NAME("FORMAT", metrics_formats)
+#define METRICS_ROW_OUTPUT						\
+	OPTION("output", ARG_FILE,					\
+	       "write the metrics to FILE, for node_exporter", .needs = "format")
+
 /*
  * Begin the family of the metric @prefix@name, of a type as "gauge". The help is
  * @help, and behind it @more.

@@ -465,7 +465,7 @@ static void print_usage(const struct verb *verb)
 }
 
 const struct option_row options_json_only[] = {
-	OPTION("json", ARG_NONE, "print one JSON object"),
+	OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

@@ -120,6 +120,9 @@ struct option_row {
 #define OPTION_DAY_S		86400
 #define OPTION_ANY		UINT64_MAX
 
+/* A row of verbs that print one document. */
+#define OPTION_JSON	OPTION("json", ARG_NONE, "print one JSON object")
+
 /* The row of each verb that prints documents, the last one; it is taken here. */
 #define OPTION_JSON_SCHEMA						\
 	OPTION("json-schema", ARG_NONE, "print the JSON Schema of what --json prints")

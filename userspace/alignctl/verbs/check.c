@@ -50,8 +50,6 @@ struct check_options {
 enum row { ROW_PHYSICAL = CHOICE_NR_ROWS, ROW_OFFSET, ROW_LOGICAL, ROW_RECORDING,
 	   ROW_REMEDIES, ROW_LAYOUT, ROW_JSON, ROW_FORMAT, ROW_OUTPUT, ROW_SERIAL };
 
-static const char *const formats[] = { "prometheus" };
-
 static const struct option_row rows[] = {
 	CHOICE_OPTION_ROWS_OF(.needs = "recording"),
 	[ROW_PHYSICAL] = OPTION("physical", ARG_POWER(ALIGN_SECTOR_SIZE, AUDIT_BLOCK_MAX),
@@ -70,13 +68,11 @@ static const struct option_row rows[] = {
 			      "print commands for new layouts, by the drive's unit",
 			      .excludes = "format remedies recording",
 			      .because = "as --layout makes no audit"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
-	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
+	[ROW_JSON] = OPTION_JSON,
+	[ROW_FORMAT] = OPTION("format", METRICS_FORMAT,
 			      "print metrics in the format of prometheus",
 			      .excludes = "json remedies"),
-	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
-			      "write the metrics to FILE, for node_exporter",
-			      .needs = "format"),
+	[ROW_OUTPUT] = METRICS_ROW_OUTPUT,
 	[ROW_SERIAL] = OPTION("serial", ARG_NONE,
 			      "add serial numbers of disks to the metrics",
 			      .needs = "format"),

@@ -83,8 +83,7 @@ static const struct option_row rows[] = {
 			     "write in this area only (default: DEV)"),
 	[ROW_SAVE] = OPTION("save", ARG_FILE,
 			    "save the area there, and restore it at the end"),
-	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
-			     "write to DEV although it is in use or holds data"),
+	[ROW_FORCE] = OPTION_FORCE(),
 	[ROW_BLOCK] = OPTION("block", ARG_POWER(2 * ALIGN_SECTOR_SIZE, BLOCK_MOST),
 			     "physical block, bytes (default: that of DEV)"),
 	[ROW_TIME] = OPTION("time",
@@ -112,7 +111,7 @@ static const struct option_row rows[] = {
 			    "write the report as a page with pictures, too",
 			    .excludes = "prepare",
 			    .because = "as the page shows rounds"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

@@ -29,7 +29,7 @@ static const struct option_row rows[] = {
 			      "the trace to create; with --to parquet a folder"),
 	[ROW_TO] = OPTION("to", ARG_NAME("FORMAT", trace_written_names),
 			  "recording (default), fio (iolog 3), csv or parquet"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

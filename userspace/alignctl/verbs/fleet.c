@@ -30,7 +30,7 @@ static const struct option_row rows[] = {
 			  "rows: " BY " (default), device, model or finding", .excludes = "json",
 			  .because = "as JSON has all rows"),
 	[ROW_HTML] = OPTION("html", ARG_FILE, "write the list as a page, too"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

@@ -6,7 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/options.h"
 #include "sysfs/device.h"
+
+/* The row of verbs that write to a device; designators set more members. */
+#define OPTION_FORCE(...)						\
+	OPTION("force", ARG_DEVICE,					\
+	       "write to DEV although it is in use or holds data", ##__VA_ARGS__)
 
 /**
  * struct overwrite - a device that a verb wants to write to

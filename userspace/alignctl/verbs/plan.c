@@ -72,7 +72,7 @@ static const struct option_row rows[] = {
 	[ROW_HTML] = OPTION("html", ARG_FILE,
 			    "several disks: write the plan as a page, too",
 			    .needs = "each-disk merge"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

@@ -18,6 +18,7 @@
 #include "sysfs/guard.h"
 #include "verbs/area.h"
 #include "verbs/given.h"
+#include "verbs/overwrite.h"
 #include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/unit_note.h"
@@ -59,10 +60,9 @@ static const struct option_row rows[] = {
 			    "save the area there (default: current directory)",
 			    .needs = "write", .because = "as nothing else is saved"),
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "say what would be done; do nothing"),
-	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
-			     "write to DEV although it is in use or holds data"),
+	[ROW_FORCE] = OPTION_FORCE(),
 	[ROW_HTML] = OPTION("html", ARG_FILE, "write the report as a page with charts, too"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

@@ -44,7 +44,7 @@ static const struct option_row rows[] = {
 	[ROW_BUFFER] = OPTION("buffer", ARG_NUMBER_AS("KIB", 1, UINT32_MAX, .unit = "KiB"),
 			      "kernel buffer for each processor (default: 4096)"),
 	[ROW_CONVERT] = OPTION("convert", ARG_TEXT("SOURCE"), NULL),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

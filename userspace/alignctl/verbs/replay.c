@@ -62,10 +62,9 @@ static const struct option_row rows[] = {
 			     .only_with = "on json", .operands = "",
 			     .because = "which reads the state and the device"),
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE, "print what would be done, and do nothing"),
-	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
-			     "write to DEV although it is in use or holds data"),
+	[ROW_FORCE] = OPTION_FORCE(),
 	[ROW_VS] = OPTION("vs", ARG_DEVICE, NULL),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };

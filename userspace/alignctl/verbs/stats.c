@@ -57,8 +57,6 @@ enum row {
 	ROW_FORMAT, ROW_OUTPUT, ROW_COMPARE, ROW_AFTER,
 };
 
-static const char *const formats[] = { "prometheus" };
-
 static const struct option_row rows[] = {
 	[ROW_JSON] = OPTION("json", ARG_NONE,
 			    "print JSON; with --interval, one line each time"),
@@ -74,12 +72,10 @@ static const struct option_row rows[] = {
 	[ROW_DRIVE] = OPTION("drive", ARG_NONE,
 			     "add each drive's own count; takes any block device",
 			     .excludes = "compare format histograms"),
-	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
+	[ROW_FORMAT] = OPTION("format", METRICS_FORMAT,
 			      "print metrics in the format of prometheus",
 			      .excludes = "json histograms interval"),
-	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
-			      "write the metrics to FILE, for node_exporter",
-			      .needs = "format"),
+	[ROW_OUTPUT] = METRICS_ROW_OUTPUT,
 	[ROW_COMPARE] = OPTION("compare", ARG_FILE,
 			       "compare a saved document of --json with now",
 			       .excludes = "format histograms interval"),

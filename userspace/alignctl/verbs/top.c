@@ -50,8 +50,6 @@ struct top_arguments {
 enum row { ROW_INTERVAL, ROW_ONCE, ROW_DRIVE, ROW_ROWS, ROW_FORMAT, ROW_OUTPUT,
 	   ROW_CGROUPS, ROW_JSON };
 
-static const char *const formats[] = { "prometheus" };
-
 static const struct option_row rows[] = {
 	[ROW_INTERVAL] = OPTION("interval", ARG_INTERVAL,
 				"count anew every N seconds (default: 1)"),
@@ -60,12 +58,10 @@ static const struct option_row rows[] = {
 			     "add the disk's own requests and their latency"),
 	[ROW_ROWS] = OPTION("rows", ARG_NUMBER(1, TOP_MAX_ROWS),
 			    "count N writers in an interval at most (default: 16384)"),
-	[ROW_FORMAT] = OPTION("format", ARG_NAME("FORMAT", formats),
+	[ROW_FORMAT] = OPTION("format", METRICS_FORMAT,
 			      "count every disk, for metrics of prometheus",
 			      .excludes = "json drive"),
-	[ROW_OUTPUT] = OPTION("output", ARG_FILE,
-			      "write the metrics to FILE, for node_exporter",
-			      .needs = "format"),
+	[ROW_OUTPUT] = METRICS_ROW_OUTPUT,
 	[ROW_CGROUPS] = OPTION("cgroups", ARG_NONE,
 			       "add the ten cgroups with most touches to them",
 			       .needs = "format"),

@@ -16,6 +16,7 @@
 #include "ledger/mode.h"
 #include "verbs/compare.h"
 #include "verbs/given.h"
+#include "verbs/overwrite.h"
 #include "verbs/report_schemas.h"
 #include "verbs/reports.h"
 #include "verbs/run_options.h"
@@ -84,11 +85,9 @@ static const struct option_row rows[] = {
 	[ROW_DRY_RUN] = OPTION("dry-run", ARG_NONE,
 			       "--vs, --live: say what would be done; do nothing",
 			       .needs = "vs live"),
-	[ROW_FORCE] = OPTION("force", ARG_DEVICE,
-			     "write to DEV although it is in use or holds data",
-			     .repeats = true),
+	[ROW_FORCE] = OPTION_FORCE(.repeats = true),
 	[ROW_HTML] = OPTION("html", ARG_FILE, "write the report as a page with charts, too"),
-	[ROW_JSON] = OPTION("json", ARG_NONE, "print one JSON object"),
+	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,
 	{ 0 },
 };
