@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .results import SETTLED, Run
+from .results import PASSING, SETTLED, Run
 
 
 def _check_read_back(title: str, what: str, check: dict[str, Any]) -> Iterator[str]:
@@ -42,7 +42,7 @@ CACHE_ASSUMED = ("; this assumes that the page cache writes no block before it i
 
 def check_unchanged(run: Run) -> Iterator[str]:
     """Check that a drive that counts received every touch, in modes that leave writes unmodified."""
-    if run.drive and run.mode in ("raw", "report"):
+    if run.drive and run.mode in PASSING:
         yield from check_drive(run)
 
 
@@ -51,7 +51,7 @@ def check_drive(run: Run) -> Iterator[str]:
     if run.drive is None:
         yield f"{run.title}: the drive's counts were not read"
         return
-    expected = run.touches_expected if run.mode in ("raw", "report") else 0
+    expected = run.touches_expected if run.mode in PASSING else 0
     if run.drive["touches"] != expected:
         yield (f"{run.title}: the drive received {run.drive['touches']} partial touches, "
                f"expected {expected}{CACHE_ASSUMED if run.buffered else ''}")

@@ -23,7 +23,9 @@ from typing import Any
 from . import folder
 
 FORMAT = 3
-MODES = ("raw", "report", "pad", "coalesce")
+# The modes that leave writes unmodified, and those that take touches from the drive.
+PASSING, FIXING = ("raw", "report"), ("pad", "coalesce")
+MODES = (*PASSING, *FIXING)
 PROFILES = ("st1000dm003", "hdd-nocache")
 
 # The right-hand side of the ledger's balance, in the order of printing.

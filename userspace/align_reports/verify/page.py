@@ -34,7 +34,6 @@ svg .curve.coalesce { stroke: var(--coalesce); }
 @media (min-width: 70rem) { td.word:last-child { min-width: 12rem; } }
 """
 
-MODE_KEY = (("raw", "raw"), ("report", "report"), ("pad", "pad"), ("coalesce", "coalesce"))
 TIME_KEY = (("repetition", "one repetition"), ("interval", "95 % confidence interval of the mean"))
 TOUCH_KEY = (("drive", "at drive: left to the drive"), ("host", "host: dm-align read the rest of the block"),
              ("avoided", "avoided: removed without a read"))
@@ -48,6 +47,7 @@ MODES = {
     "coalesce": "dm-align also holds a partial block for the next write; a write ends when it is copied, and is on "
                 "the drive after the flush that ends each run",
 }
+MODE_KEY = tuple((mode, mode) for mode in MODES)
 
 
 def _key(entries: tuple[tuple[str, str], ...], occurring: Iterable[str]) -> str:

@@ -9,11 +9,8 @@ from typing import Any
 
 from ..checks import check_below, check_data, check_ledger, check_unchanged
 from ..intervals import FEWEST, Interval, compare, span, times, words
-from ..results import Results, Run
+from ..results import FIXING, PASSING, Results, Run
 from ..table import number
-
-# The modes that take touches from the drive.
-FIXING = ("pad", "coalesce")
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,7 @@ class Verdict:
             return "DATA DIFFERS"
         if not self.touches:
             return "nothing to align"
-        if self.mode in ("raw", "report"):
+        if self.mode in PASSING:
             return "every touch reaches the drive"
         if self.at_drive:
             return f"{self.touches - self.at_drive} of {self.touches} RMWs taken from the drive"
