@@ -116,6 +116,11 @@ struct option_row {
 #define ARG_SECONDS(...) \
 	ARG_REAL("SECONDS", OPTION_DAY_S, .unit = "seconds", ##__VA_ARGS__)
 
+/* The digits of a macro's number, which has no suffix, and a default in a help text. */
+#define OPTION_DIGITS_OF(digits)	#digits
+#define OPTION_DIGITS(number)	OPTION_DIGITS_OF(number)
+#define OPTION_DEFAULT(number)	" (default: " OPTION_DIGITS(number) ")"
+
 /* The longest time of ARG_SECONDS, and no limit for a whole number. */
 #define OPTION_DAY_S		86400
 #define OPTION_ANY		UINT64_MAX

@@ -265,7 +265,7 @@ static const char *take_option(struct aligntab_line *line, char *word)
 		return take_claim(&line->claim, at);
 	if (!strncmp(word, "timeout=", strlen("timeout="))) {
 		if (!decimal_read(&at, ALIGNTAB_TIMEOUT_MAX, &seconds) || *at)
-			return "must be seconds, at most 86400";
+			return "must be seconds, at most " OPTION_DIGITS(ALIGNTAB_TIMEOUT_MAX);
 		line->timeout = seconds;
 		return NULL;
 	}

@@ -18,7 +18,7 @@
 #define ALIGNTAB_LINES_MAX	1024U	/* good lines */
 #define ALIGNTAB_BYTES_MAX	(1U << 20)
 #define ALIGNTAB_TIMEOUT	90U	/* seconds, by default */
-#define ALIGNTAB_TIMEOUT_MAX	86400U
+#define ALIGNTAB_TIMEOUT_MAX	86400
 
 /* How a line names its device. */
 enum aligntab_by {

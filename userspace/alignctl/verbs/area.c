@@ -9,7 +9,7 @@
 #include "verbs/area.h"
 
 /* Alignment of an area, and its least length, bytes. */
-#define AREA_UNIT	4096U
+#define AREA_UNIT	4096
 #define AREA_LEAST	MIB
 
 int area_take(struct area *area, const char *argument)
@@ -27,7 +27,7 @@ int area_take(struct area *area, const char *argument)
 	if (start % AREA_UNIT || length % AREA_UNIT || length < AREA_LEAST ||
 	    length > UINT64_MAX - start)
 		return options_refuse("write", argument,
-				      "must be multiples of 4096, and at least 1M long");
+				      "must be multiples of " OPTION_DIGITS(AREA_UNIT) ", and at least 1M long");
 	*area = (struct area) { start, length };
 	return 0;
 }

@@ -25,6 +25,7 @@
 
 #define DEFAULT_SECONDS	60
 #define DEFAULT_CELLS	8
+#define DEFAULT_SEED	1
 /* Of a device that may be written to all over. */
 #define AREA_MOST	(UINT64_C(1) << 30)
 /* The same before a power cut: requests meet there, and all is read afterwards. */
@@ -88,17 +89,17 @@ static const struct option_row rows[] = {
 			     "physical block, bytes (default: that of DEV)"),
 	[ROW_TIME] = OPTION("time",
 			    ARG_NUMBER_AS("SECONDS", 1, UINT32_MAX, .unit = "seconds"),
-			    "seconds to test (default: 60)"),
+			    "seconds to test" OPTION_DEFAULT(DEFAULT_SECONDS)),
 	[ROW_ROUNDS] = OPTION("rounds", ARG_NUMBER(1, OPTION_ANY),
 			      "rounds to test (default: no limit)"),
 	[ROW_DEPTH] = OPTION("depth", ARG_NUMBER(1, ROUNDS_MAX_CELLS),
-			     "places tested at a time (default: 8)"),
+			     "places tested at a time" OPTION_DEFAULT(DEFAULT_CELLS)),
 	[ROW_KIND] = OPTION("kind", ARG_TEXT("KIND"),
 			    "only these requests, as sub-block+read/in-block"),
 	[ROW_METHOD] = OPTION("method", ARG_NAME("METHOD", round_methods),
 			      "io_uring or sync, by threads (default: both in turn)"),
 	[ROW_SEED] = OPTION("seed", ARG_NUMBER(0, OPTION_ANY),
-			    "N selects all choices (default: 1)"),
+			    "N selects all choices" OPTION_DEFAULT(DEFAULT_SEED)),
 	[ROW_PREPARE] = OPTION("prepare", ARG_PATH("STATE"),
 			       "write until the power is cut, and log that in STATE",
 			       .excludes = "kind method",
@@ -348,7 +349,7 @@ static int write_area(const struct conform_options *options,
 
 static int run(const struct verb *verb, int argc, char **argv)
 {
-	struct conform_options options = { .seed = 1, .kind = KIND_NR,
+	struct conform_options options = { .seed = DEFAULT_SEED, .kind = KIND_NR,
 					   .method = METHOD_NR };
 	struct conform_cut cut;
 	struct device device;

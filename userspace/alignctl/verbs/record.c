@@ -42,7 +42,7 @@ static const struct option_row rows[] = {
 	[ROW_COUNT] = OPTION("count", ARG_NUMBER(1, OPTION_ANY), "end after N requests"),
 	[ROW_SIZE] = OPTION("size", ARG_BYTES(1, OPTION_ANY), "end when FILE has N bytes"),
 	[ROW_BUFFER] = OPTION("buffer", ARG_NUMBER_AS("KIB", 1, UINT32_MAX, .unit = "KiB"),
-			      "kernel buffer for each processor (default: 4096)"),
+			      "kernel buffer for each processor" OPTION_DEFAULT(DEFAULT_BUFFER_KIB)),
 	[ROW_CONVERT] = OPTION("convert", ARG_TEXT("SOURCE"), NULL),
 	[ROW_JSON] = OPTION_JSON,
 	OPTION_JSON_SCHEMA,

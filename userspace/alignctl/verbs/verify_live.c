@@ -15,11 +15,11 @@
 #include "verbs/reports.h"
 #include "verbs/verify_live.h"
 
-#define MAX_PERIOD_S	86400U
+#define MAX_PERIOD_S	86400
 
 const char *verify_live_period(struct verify_live *arguments, const char *text)
 {
-	static const char must[] = "must be whole seconds, MIN-MAX or N, from 1 to 86400, e.g. 10-30";
+	static const char must[] = "must be whole seconds, MIN-MAX or N, from 1 to " OPTION_DIGITS(MAX_PERIOD_S) ", e.g. 10-30";
 	uint64_t least, most;
 
 	if (!decimal_read(&text, MAX_PERIOD_S, &least))
