@@ -26,7 +26,7 @@ BY_PATTERN = ((r"\\d", "number"), (r"^(if|while|else)", "condition"),
               (r"[=<]|\)>$", "comparison"), (r"[-+*/%]", "arithmetic"))
 
 # What only checks: without it the engine does the same.
-CHECKS = re.compile(r"\s*lockdep_assert_held\(")
+CHECKS = re.compile(r"\s*\w+_assert_held\(")
 
 # A call of a function, as names of macros that initialise something are in capitals.
 CALL = re.compile(r"\b(?!sizeof|min|max)[a-z]\w*\(")

@@ -81,12 +81,13 @@ def test_two_plain_assignments_are_not_swapped(source):
     assert ("b = 2; used = 1;", "used = 1; b = 2;") not in changes(source, "first_of", "swap")
 
 
-def test_an_assertion_that_a_lock_is_held_stays(source):
+@pytest.mark.parametrize("assertion", ["lockdep_assert_held(&lock);", "span_assert_held(at, &span);"])
+def test_an_assertion_that_a_lock_is_held_stays(source, assertion):
     def made(code):
         source.write_text(code)
         return [[(mutant.kind, mutant.old, mutant.new) for mutant in mutants] for mutants in choose.candidates(source).values()]
 
-    asserted = CODE.replace("\tlist_add_tail(", "\tlockdep_assert_held(&lock);\n\tlist_add_tail(")
+    asserted = CODE.replace("\tlist_add_tail(", f"\t{assertion}\n\tlist_add_tail(")
     without, shares = made(CODE), choose.shares([source], 100, 1)
     assert made(asserted) == without
     assert [share.wanted for share in choose.shares([source], 100, 1)] == [share.wanted for share in shares]
