@@ -53,8 +53,8 @@ FAULTS = {
     "completion-stays-done": ("completion_counts", [
         ("shim/wait.c", "\tcompletion->done--;\n\treturn 0;", "\treturn 0;")]),
     "complete-lets-all-pass": ("completion_lets_one_pass", [
-        ("shim/wait.c", "\tcompletion->done++;\n\twake(&completion->wait, false);\n",
-         "\tcompletion->done += 100;\n\twake(&completion->wait, true);\n")]),
+        ("shim/wait.c", "\tcompletion->done++;\n\twake_queued(&completion->wait, false);\n",
+         "\tcompletion->done += 100;\n\twake_queued(&completion->wait, true);\n")]),
     "completion-ends-early": ("completion_counts", [
         ("shim/wait.c", "if (until_ns <= machine_now())\n", "if (until_ns != ~0ULL)\n")]),
     "try-takes-a-held-mutex": ("mutex_is_held_by_one", [
@@ -209,9 +209,10 @@ FAULTS = {
         ("shim/submit.c", "\t    bio->bi_bdev->bd_disk->write_cache)\n", "\t    !bio->bi_bdev->bd_disk)\n")]),
     # Atomic operations, memory, text.
     "cmpxchg-forgets": ("atomic_operations_are_one_step", [
-        ("include/linux/atomic.h", "\twas = shim_cmpxchg(&v->counter, *old, new);\n\tif (was == *old)\n\t\treturn true;\n"
-         "\t*old = was;\n\treturn false;\n}\n\n#define cmpxchg",
-         "\twas = shim_cmpxchg(&v->counter, *old, new);\n\treturn was == *old;\n}\n\n#define cmpxchg")]),
+        ("include/linux/atomic.h", "\tint was;\n\n\tmachine_point();\n\twas = shim_cmpxchg(&v->counter, *old, new);\n"
+         "\tif (was == *old)\n\t\treturn true;\n\t*old = was;\n",
+         "\tint was;\n\n\tmachine_point();\n\twas = shim_cmpxchg(&v->counter, *old, new);\n"
+         "\tif (was == *old)\n\t\treturn true;\n")]),
     "add-is-two-steps": ("atomic_operations_are_one_step", [
         ("include/linux/atomic.h",
          "static inline void atomic_add(int change, atomic_t *v)\n{\n\tmachine_point();\n\tshim_add(&v->counter, change);\n",
