@@ -7,8 +7,6 @@ EQUIVALENT: dict[str, str] = {
         "where hold_freeze() looks nothing may be held any more, and so queue_work(), a full barrier, is in front of it",
     "notify.c: sleep_end: mutex_lock(&targets_lock); sleeps &= ~kind; => sleeps &= ~kind; mutex_lock(&targets_lock);":
         "only these notifiers look at @sleeps, and the kernel calls them one at a time (lock_system_sleep())",
-    "overlay.c: shard_pin: u64 first = align_block_of(&at->geometry, start); => u64 first = 0;":
-        "find_next_held() goes past blocks in front of the read: align_overlap() starts behind their end",
     "run.c: run_single: list_add(&block->list, &run->blocks); => list_add ( &run->blocks,&block->list);":
         "block->list is empty, and a ring of two is the same from both ends",
     "run.c: run_write_end: if (bio->bi_status && run->nr > 1) { => if (bio->bi_status && run->nr != 1) {":
