@@ -117,7 +117,7 @@ sim-exhaustive:  ## all orders of small sets of operations there, what is left o
 	@$(submake) -s -C kmod/tests/sim OUT=$(OUT) LINUX="$$($(PYTHON) -m lab.linux.kernels source $(usual))"
 	@$(PYTHON) -m lab.proof.orders $(OUT)/bin/sim --sets "$(SIM_EXHAUSTIVE)"
 
-sim-mutants:  ## mutants of the engine by rules, which lives there must kill; an hour [MUTANTS_ARGS="--jobs 2 --update"]
+sim-mutants:  ## mutants of the engine by rules, which lives there must kill; half an hour [MUTANTS_ARGS="--jobs 2 --update"]
 	@scripts/setup venv
 	$(PYTHON) -m lab.mutants $(MUTANTS_ARGS)
 
