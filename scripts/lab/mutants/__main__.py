@@ -63,6 +63,13 @@ class Journal:
             file.write(json.dumps(told) + "\n")
 
 
+def must_live(program: Path) -> None:
+    """Fail if the engine as it is does not live through all: what kills it says nothing of a mutant."""
+    verdict = lives.trial(program)
+    if verdict.outcome != "survived":
+        fail(f"the engine as it is does not live: {verdict.how}: {verdict.words}", 1)
+
+
 def judge_share(bench: Bench, share: Share, journal: Journal) -> list[tuple[Mutant, Verdict]]:
     """Judge mutants of a function until as many count as are wanted."""
     made: list[tuple[Mutant, Verdict]] = []
@@ -134,7 +141,10 @@ def main(argv: list[str]) -> int:
     with locked("mutants", OUT):
         if given.afresh:
             (FOLDER / "journal.jsonl").unlink(missing_ok=True)
-        made = judge_all(lives.benches(given.jobs), wanted, Journal(FOLDER / "journal.jsonl", given.limit))
+        benches = lives.benches(given.jobs)
+        if whole:
+            must_live(benches[0].program)
+        made = judge_all(benches, wanted, Journal(FOLDER / "journal.jsonl", given.limit))
     return report.give(made, FOLDER, whole, given.update)
 
 

@@ -5,12 +5,13 @@ import json
 import os
 import subprocess
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import asdict
 
 import pytest
 
 from lab.mutants import choose, lives, report
-from lab.mutants.__main__ import Journal
+from lab.mutants.__main__ import Journal, must_live
 from lab.mutants.choose import Edit, Mutant
 from lab.mutants.equivalent import EQUIVALENT
 from lab.mutants.lives import Run, Verdict
@@ -228,6 +229,14 @@ def test_a_verdict_stands_as_long_as_it_is_about_the_same(tmp_path):
     told(journal, "broken before", Verdict("broken"), sources="other")
     told(journal, "killed before", KILLED, engine="other")
     assert set(Journal(journal.path, 10).known) == {"killed", "survived", "broken"}
+
+
+@pytest.mark.parametrize("verdict,fails", [(KILLED, True), (Verdict("survived"), False)])
+def test_no_mutant_is_judged_where_the_engine_itself_does_not_live(monkeypatch, capsys, verdict, fails):
+    monkeypatch.setattr(lives, "trial", lambda program: verdict)
+    with pytest.raises(SystemExit) if fails else nullcontext():
+        must_live(REPO)
+    assert ("the engine as it is does not live" in capsys.readouterr().err) is fails
 
 
 def run(out, *options):
