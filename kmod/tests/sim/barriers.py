@@ -2,8 +2,8 @@
 """Barriers of the engine taken away, each as a change of a copy of its sources, that simulated weak memory must show.
 
 BARRIERS has, by name, the changes as in faults.py. IN_LITMUS are those that tests of sim-litmus show, which use that part
-of the engine alone, IN_LIVES those that lives of sim-weak show, with how many lives that takes at most and what they are
-about. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not weaken.
+of the engine alone, IN_LIVES those that lives of sim-weak show, with the first seed, how many lives that takes at most, and
+what they are about. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not weaken.
 """
 
 BARRIERS = {
@@ -57,7 +57,7 @@ IN_LITMUS = {
     "unpin-release": ["engine: the buffer of a pinned block"],
 }
 
-IN_LIVES = {"parts-relaxed": (2000, "none"), "read-parts-relaxed": (2000, "logical")}
+IN_LIVES = {"parts-relaxed": (1, 2000, "none"), "read-parts-relaxed": (20001, 2000, "logical")}
 
 NOT_FOUND = {
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",

@@ -109,8 +109,8 @@ def test_a_litmus_test_is_run_alone_and_another_name_is_told(weak):
 
 @pytest.mark.parametrize("barrier", sorted(IN_LIVES))
 def test_a_missing_barrier_shows_in_lives(weak, linux, tmp_path, barrier):
-    lives, focus = IN_LIVES[barrier]
-    run = ("sim-weak", "--seed", 1, "--lives", lives, "--focus", focus)
+    seed, lives, focus = IN_LIVES[barrier]
+    run = ("sim-weak", "--seed", seed, "--lives", lives, "--focus", focus)
     (status, output), = runs_with_changes(weak, linux, tmp_path, BARRIERS[barrier], [run],
                                           lambda results: results[0][0] == VIOLATION, "WEAK=1")
     assert status == VIOLATION, output[-500:]
