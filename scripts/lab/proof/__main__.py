@@ -7,7 +7,8 @@
 Each part is a program or a set of tests of which `make check` runs a slice. Its figures are lines of its own output.
 out/proof/ gets proof.json, proof.txt and a log for each part; --update also writes the figures into
 Documentation/target/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and the
-figures say so. What has been run of each part on the same sources adds up (shares.py), and --hours goes on with it.
+figures say so. What has been run of each part on the same sources adds up (shares.py), and --hours goes on with it; --update
+also publishes these shares, in Documentation/target/proof-shares.json, for other checkouts.
 Exit status: 0 every part is clean, 1 some are not, 2 the proof could not run.
 """
 
@@ -34,6 +35,10 @@ PYTEST = ("scripts/python", "-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider
 # pytest's summary line: "12 passed, 1 skipped in 30.00s (0:00:30)".
 PYTEST_SUMMARY = r"^(\d+ (?:passed|failed|error)[^\n]*?) in [\d.]+s"
 
+# What a part concerns in guests: the target and the tests of kernels; in the simulation: the target and the simulation.
+GUESTS = ("kmod", ":(exclude)kmod/tests/sim", ":(exclude)kmod/tests/litmus")
+SIMULATION = (":(glob)kmod/*", "kmod/tests/sim")
+
 
 @dataclasses.dataclass(frozen=True)
 class Part:
@@ -45,14 +50,14 @@ class Part:
     command    command to run in the checkout
     scaled     environment variables and their values at full length; --scale multiplies them
     figures    multi-line regular expression; its groups, or its matches, are the figures
-    concerns   files and folders that it is about: when they change, it begins anew
+    concerns   files and folders that it is about, as git's pathspecs: when they change, it begins anew
     """
     name: str
     shows: str
     command: tuple
     scaled: dict = dataclasses.field(default_factory=dict)
     figures: str = PYTEST_SUMMARY
-    concerns: tuple = ("kmod",)
+    concerns: tuple = GUESTS
 
     def environment(self, scale):
         return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
@@ -77,9 +82,9 @@ PARTS = {part.name: part for part in (
     Part("fuzz", "what the programs parse, from random input", ("make", "fuzz"), {"RUNS": 10_000_000},
          r"^\w+ +\d+ .* (?:ok|BROKEN)$", ("userspace",)),
     Part("lives", "lives of the engine itself on virtual time, added up over all runs of these sources", ("make", "sim"),
-         {"SIM_SECONDS": 3600}, r"^sim: (.*)$"),
+         {"SIM_SECONDS": 3600}, r"^sim: (.*)$", SIMULATION),
     Part("orders", "all orders of any three operations on two neighbouring blocks, and of four of the commonest",
-         ("make", "sim-exhaustive"), figures=r"^orders: (.*)$"),
+         ("make", "sim-exhaustive"), figures=r"^orders: (.*)$", concerns=SIMULATION),
     Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
          "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
     Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",
@@ -89,7 +94,8 @@ PARTS = {part.name: part for part in (
          (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$"),
     Part("files", "a model of files, fio and stress-ng on file systems", (*PYTEST, "kmod/tests/guest", "-k",
          "test_files"), {"DM_ALIGN_FILES_SECONDS": 60}),
-    Part("coverage", "lines and branches of kmod/ that the tests run", ("make", "coverage"), figures=r"^kmod/: .*$"),
+    Part("coverage", "lines and branches of kmod/ that the tests run", ("make", "coverage"), figures=r"^kmod/: .*$",
+         concerns=("kmod",)),
     Part("debug-kernels", "the stress with KASAN, lockdep, kmemleak and with KCSAN, on two processors",
          ("make", "debug-stress"), figures=r"^(?:debug|kcsan): status .*$"),
 )}
@@ -203,7 +209,7 @@ def main(argv):
     parser.add_argument("parts", nargs="*", metavar="PART", help="these only")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full length (default: 1)")
     parser.add_argument("--hours", type=float, help="so long, with the part furthest from its full length")
-    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/target/promises.rst")
+    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/target/promises.rst, and the shares beside it")
     given = parser.parse_args(argv)
     unknown = [name for name in given.parts if name not in PARTS]
     if unknown:
@@ -257,6 +263,7 @@ def prove(parts, given, folder):
             target.print(table(made))
     if given.update:
         PAGE.write_text(with_section(PAGE.read_text(), everything))
+        shares.publish(PARTS.values())
     return 0 if all(outcome.clean for outcome in made) else 1
 
 

@@ -3,7 +3,8 @@
 part goes on.
 
 out/proof/shares.json keeps the shares by part and digest of its sources, so other sources begin at nothing, and those that
-come back go on. Only a clean run adds to a share.
+come back go on. Only a clean run adds to a share. publish() moves them into Documentation/target/proof-shares.json, so that
+another checkout and another machine go on, too.
 """
 
 import json
@@ -13,6 +14,7 @@ from .. import kept
 from ..paths import OUT, REPO
 
 FILE = OUT / "proof" / "shares.json"
+PUBLISHED = REPO / "Documentation" / "target" / "proof-shares.json"
 # Share of the first run of a part whose speed is not known, and the least that is worth a run.
 FIRST, LEAST = 0.02, 0.005
 NOTHING = {"share": 0.0, "seconds": 0.0, "runs": 0}
@@ -26,9 +28,25 @@ def key(part):
     return kept.digest(*(each for name in names for each in (name, REPO / name)))
 
 
+def read(file):
+    return json.loads(file.read_text()) if file.exists() else {}
+
+
+def write(file, everything):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scratch = file.with_suffix(".new")
+    scratch.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
+    scratch.replace(file)
+
+
 def recorded():
-    """Return {part: {digest: record}}."""
-    return json.loads(FILE.read_text()) if FILE.exists() else {}
+    """Return {part: {digest: record}}: the published shares, and those of this checkout since."""
+    everything = read(PUBLISHED)
+    for name, records in read(FILE).items():
+        part = everything.setdefault(name, {})
+        for digest, record in records.items():
+            part[digest] = {member: round(record[member] + value, 6) for member, value in part.get(digest, NOTHING).items()}
+    return everything
 
 
 def of(part):
@@ -38,15 +56,28 @@ def of(part):
 
 def add(part, share, seconds):
     """Add a clean run of a part; return the record."""
-    everything, now = recorded(), key(part)
+    everything, now = read(FILE), key(part)
     record = everything.setdefault(part.name, {}).get(now, NOTHING)
-    record = {"share": round(record["share"] + share, 6), "seconds": record["seconds"] + seconds, "runs": record["runs"] + 1}
-    everything[part.name][now] = record
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    scratch = FILE.with_suffix(".new")
-    scratch.write_text(json.dumps(everything, indent=1) + "\n")
-    scratch.replace(FILE)
-    return record
+    everything[part.name][now] = {"share": round(record["share"] + share, 6), "seconds": round(record["seconds"] + seconds, 6),
+                                  "runs": record["runs"] + 1}
+    write(FILE, everything)
+    return of(part)
+
+
+def publish(parts):
+    """
+    Move this checkout's shares into the published file.
+
+    Of each of `parts` it keeps the sources as they are now. If these were not run, what was run of others stays, as it tells
+    how long the part takes.
+    """
+    everything = recorded()
+    for part in parts:
+        now, records = key(part), everything.get(part.name, {})
+        if now in records:
+            everything[part.name] = {now: records[now]}
+    write(PUBLISHED, everything)
+    FILE.unlink(missing_ok=True)
 
 
 def seconds_of_all(part):

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from lab.paths import REPO
 from lab.proof import __main__ as proof, shares
 from lab.proof.__main__ import BEGIN, END, Outcome, Part
 
@@ -20,6 +21,7 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setattr(proof, "PAGE", page)
     monkeypatch.setattr(proof, "OUT", tmp_path)
     monkeypatch.setattr(shares, "FILE", tmp_path / "proof" / "shares.json")
+    monkeypatch.setattr(shares, "PUBLISHED", tmp_path / "published.json")
     monkeypatch.setattr(shares, "REPO", tmp_path)
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / "kmod").mkdir()
@@ -134,6 +136,41 @@ def test_other_sources_begin_at_nothing_and_go_on_when_they_come_back(here):
     assert here.share("rounds") == 0
     here.code.write_text(before)
     assert here.share("rounds") == 0.1
+
+
+def test_published_shares_go_on_in_another_checkout(here):
+    here({"rounds": ROUNDS}, "--scale", "0.1", scaled={"ROUNDS": 1000})
+    assert not shares.PUBLISHED.exists()
+    here({"rounds": ROUNDS}, "--scale", "0.2", "--update", scaled={"ROUNDS": 1000})
+    assert here.share("rounds") == 0.3 and not shares.FILE.exists()
+    # What a checkout has is its published file.
+    here({"rounds": ROUNDS}, "--scale", "0.3", scaled={"ROUNDS": 1000})
+    assert here.share("rounds") == 0.6
+    record, = json.loads(shares.PUBLISHED.read_text())["rounds"].values()
+    assert (record["share"], record["runs"]) == (0.3, 2)
+
+
+def test_published_shares_are_of_the_sources_as_they_are_or_else_tell_the_time(here):
+    for code in ("one\n", "two\n"):
+        here.code.write_text(code)
+        here({"rounds": ROUNDS}, "--scale", "0.1", "--update", scaled={"ROUNDS": 1000})
+    assert len(json.loads(shares.PUBLISHED.read_text())["rounds"]) == 1 and here.share("rounds") == 0.1
+    here.code.write_text("three\n")
+    here({"rounds": ROUNDS, "other": ROUNDS}, "other", "--update", scaled={"ROUNDS": 1000})
+    assert len(json.loads(shares.PUBLISHED.read_text())["rounds"]) == 1
+    part = Part("rounds", "", (), {"ROUNDS": 1000})
+    assert shares.of(part)["share"] == 0 and shares.seconds_of_all(part)
+
+
+def test_each_part_concerns_files_of_the_tree():
+    for part in proof.PARTS.values():
+        listed = subprocess.run(["git", "ls-files", "--", *part.concerns], cwd=REPO, stdout=subprocess.PIPE, text=True,
+                                check=True)
+        names = listed.stdout.splitlines()
+        assert names, part.name
+        if part.concerns is proof.GUESTS:
+            assert "kmod/target.c" in names and "kmod/tests/guest/test_lifecycle.py" in names
+            assert not [name for name in names if name.startswith("kmod/tests/sim/")]
 
 
 def test_a_run_that_is_not_clean_adds_nothing(here):
