@@ -51,6 +51,7 @@ class Part:
     scaled     environment variables and their values at full length; --scale multiplies them
     figures    multi-line regular expression; its groups, or its matches, are the figures
     concerns   files and folders that it is about, as git's pathspecs: when they change, it begins anew
+    adds       the numbers in its figures are counts: lines that differ in them only, and runs, add up
     """
     name: str
     shows: str
@@ -58,6 +59,7 @@ class Part:
     scaled: dict = dataclasses.field(default_factory=dict)
     figures: str = PYTEST_SUMMARY
     concerns: tuple = GUESTS
+    adds: bool = False
 
     def environment(self, scale):
         return {name: str(max(1, round(value * scale))) for name, value in self.scaled.items()}
@@ -66,7 +68,8 @@ class Part:
         """Return the figures in the part's output, one a line; "" if there are none."""
         found = [match.group(1) if match.re.groups else match.group() for match in
                  re.finditer(self.figures, output, re.MULTILINE)]
-        return "\n".join(" ".join(each.split()) for each in found)
+        figures = "\n".join(" ".join(each.split()) for each in found)
+        return shares.added(figures) if self.adds else figures
 
 
 PARTS = {part.name: part for part in (
@@ -86,12 +89,13 @@ PARTS = {part.name: part for part in (
     Part("orders", "all orders of any three operations on two neighbouring blocks, and of four of the commonest",
          ("make", "sim-exhaustive"), figures=r"^orders: (.*)$", concerns=SIMULATION),
     Part("power", "power cuts in every mode, and file systems at every flush", (*PYTEST, "kmod/tests", "-k",
-         "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$"),
+         "power_cut or log_writes"), {"DM_ALIGN_POWER_CUTS": 1050}, r"^(?:power cuts|log-writes): (.*)$", adds=True),
     Part("lifecycle", "suspends, reloads, mode changes, removals, unloads, drives that go, with the ledger kept",
          (*PYTEST, "kmod/tests", "-k", "test_lifecycle or test_leaks"), {"DM_ALIGN_LIFECYCLE_ROUNDS": 1000},
-         r"^lifecycle: (.*)$"),
+         r"^lifecycle: (.*)$", adds=True),
     Part("stacks", "file systems, LVM, LUKS, md, SQLite and PostgreSQL when the power goes, judged by the raw drive",
-         (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$"),
+         (*PYTEST, "kmod/tests/guest", "-k", "test_stacks"), {"DM_ALIGN_STACK_CUTS": 25}, r"^stacks: (.*)$",
+         adds=True),
     Part("files", "a model of files, fio and stress-ng on file systems", (*PYTEST, "kmod/tests/guest", "-k",
          "test_files"), {"DM_ALIGN_FILES_SECONDS": 60}),
     Part("coverage", "lines and branches of kmod/ that the tests run", ("make", "coverage"), figures=r"^kmod/: .*$",
@@ -103,7 +107,12 @@ PARTS = {part.name: part for part in (
 
 @dataclasses.dataclass
 class Outcome:
-    """The result of a part. status: exit status of its command; words: its figures, one a line."""
+    """
+    The result of a part.
+
+    status   exit status of its command
+    words    its figures, one a line; where they add up, those of all clean runs of the same sources
+    """
     part: str
     status: int
     seconds: float
@@ -144,8 +153,9 @@ def run(part, scale, folder, console):
                       # A part that cannot be scaled was run in full.
                       scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
     if outcome.clean:
-        record = shares.add(part, outcome.scale, outcome.seconds)
+        record = shares.add(part, outcome.scale, outcome.seconds, outcome.words if part.adds else "")
         outcome.runs, outcome.share = record["runs"], record["share"]
+        outcome.words = record["figures"] or outcome.words
     return outcome
 
 
@@ -209,7 +219,8 @@ def main(argv):
     parser.add_argument("parts", nargs="*", metavar="PART", help="these only")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the full length (default: 1)")
     parser.add_argument("--hours", type=float, help="so long, with the part furthest from its full length")
-    parser.add_argument("--update", action="store_true", help="write the figures into Documentation/target/promises.rst, and the shares beside it")
+    parser.add_argument("--update", action="store_true",
+                        help="write the figures into Documentation/target/promises.rst, and the shares beside it")
     given = parser.parse_args(argv)
     unknown = [name for name in given.parts if name not in PARTS]
     if unknown:

@@ -3,12 +3,14 @@
 part goes on.
 
 out/proof/shares.json keeps the shares by part and digest of its sources, so other sources begin at nothing, and those that
-come back go on. Only a clean run adds to a share. publish() moves them into Documentation/target/proof-shares.json, so that
-another checkout and another machine go on, too.
+come back go on. Only a clean run adds to a share; where a part counts things, its figures add up, too. publish() moves all
+into Documentation/target/proof-shares.json, so that another checkout and another machine go on.
 """
 
 import json
+import re
 import subprocess
+from decimal import Decimal
 
 from .. import kept
 from ..paths import OUT, REPO
@@ -17,7 +19,19 @@ FILE = OUT / "proof" / "shares.json"
 PUBLISHED = REPO / "Documentation" / "target" / "proof-shares.json"
 # Share of the first run of a part whose speed is not known, and the least that is worth a run.
 FIRST, LEAST = 0.02, 0.005
-NOTHING = {"share": 0.0, "seconds": 0.0, "runs": 0}
+NOTHING = {"share": 0.0, "seconds": 0.0, "runs": 0, "figures": ""}
+# A number that is a word of its own, unlike those of a version or a name.
+NUMBER = r"(?<![\w.=-])\d+(?:\.\d+)?(?![\w.=-])"
+
+
+def added(figures):
+    """Return lines in which those that differ in numbers only are one, with the sums of the numbers."""
+    sums = {}
+    for line in figures.splitlines():
+        numbers = [Decimal(number) for number in re.findall(NUMBER, line)]
+        words = re.sub(NUMBER, "{}", line.replace("{", "{{").replace("}", "}}"))
+        sums[words] = [one + other for one, other in zip(sums[words], numbers, strict=True)] if words in sums else numbers
+    return "\n".join(words.format(*numbers) for words, numbers in sums.items())
 
 
 def key(part):
@@ -39,13 +53,20 @@ def write(file, everything):
     scratch.replace(file)
 
 
+def together(one, other):
+    """Return the record of all runs of two records."""
+    return {"share": round(one["share"] + other["share"], 6), "seconds": one["seconds"] + other["seconds"],
+            "runs": one["runs"] + other["runs"],
+            "figures": added(f"{one['figures']}\n{other['figures']}") if one["figures"] else other["figures"]}
+
+
 def recorded():
     """Return {part: {digest: record}}: the published shares, and those of this checkout since."""
     everything = read(PUBLISHED)
     for name, records in read(FILE).items():
         part = everything.setdefault(name, {})
         for digest, record in records.items():
-            part[digest] = {member: round(record[member] + value, 6) for member, value in part.get(digest, NOTHING).items()}
+            part[digest] = together(part.get(digest, NOTHING), record)
     return everything
 
 
@@ -54,12 +75,11 @@ def of(part):
     return recorded().get(part.name, {}).get(key(part), NOTHING)
 
 
-def add(part, share, seconds):
-    """Add a clean run of a part; return the record."""
+def add(part, share, seconds, figures=""):
+    """Add a clean run of a part, with its figures if they add up; return the record of all its runs."""
     everything, now = read(FILE), key(part)
-    record = everything.setdefault(part.name, {}).get(now, NOTHING)
-    everything[part.name][now] = {"share": round(record["share"] + share, 6), "seconds": round(record["seconds"] + seconds, 6),
-                                  "runs": record["runs"] + 1}
+    records = everything.setdefault(part.name, {})
+    records[now] = together(records.get(now, NOTHING), {"share": share, "seconds": seconds, "runs": 1, "figures": figures})
     write(FILE, everything)
     return of(part)
 

@@ -27,9 +27,10 @@ def here(tmp_path, monkeypatch):
     (tmp_path / "kmod").mkdir()
     (tmp_path / "kmod" / "code.c").write_text("one\n")
 
-    def prove(programs, *arguments, scaled=None):
+    def prove(programs, *arguments, scaled=None, adds=False):
         monkeypatch.setattr(proof, "PARTS", {
-            name: Part(name, f"about {name}", (sys.executable, "-c", program), scaled or {}, r"^figure: (.*)$")
+            name: Part(name, f"about {name}", (sys.executable, "-c", program), scaled or {}, r"^figure: (.*)$",
+                       adds=adds)
             for name, program in programs.items()})
         return proof.main(list(arguments))
 
@@ -127,6 +128,21 @@ def test_what_was_run_of_the_same_sources_adds_up_and_the_page_claims_no_more(he
         assert here({"rounds": ROUNDS}, "--scale", "0.1", "--update", scaled={"ROUNDS": 1000}) == 0
     assert here.share("rounds") == 0.2
     assert "0.1 of the full length; 0.2 in 2 runs: clean" in here.page.read_text()
+
+
+def test_counts_add_up_over_lines_and_runs_and_over_checkouts(here):
+    program = "print('figure: 2 cuts on ext4, Linux 6.1.0-56-amd64, n=3 in 1.5 s'); " * 2 + "print('figure: {}, 1 damaged')"
+    for _ in range(2):
+        here({"cuts": program}, "--scale", "0.1", "--update", scaled={"CUTS": 10}, adds=True)
+    assert ("     - | 8 cuts on ext4, Linux 6.1.0-56-amd64, n=3 in 6.0 s\n       | {}, 2 damaged\n"
+            in here.page.read_text())
+
+
+def test_a_run_that_is_not_clean_changes_no_count(here):
+    program = "print('figure: 2 cuts')"
+    here({"cuts": program}, "--scale", "0.1", scaled={"CUTS": 10}, adds=True)
+    here({"cuts": program + "; raise SystemExit(1)"}, "--scale", "0.1", scaled={"CUTS": 10}, adds=True)
+    assert shares.of(proof.PARTS["cuts"])["figures"] == "2 cuts"
 
 
 def test_other_sources_begin_at_nothing_and_go_on_when_they_come_back(here):
