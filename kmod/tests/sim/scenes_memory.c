@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Scenes of memory that is wanted elsewhere: by the kernel, and by other targets. */
+/*
+ * Scenes of memory: how much is used, and what is wanted elsewhere, by the kernel or by
+ * other targets.
+ */
 #include <linux/moduleparam.h>
 #include <linux/shrinker.h>
 
@@ -444,4 +447,42 @@ void scene_ceiling(void)
 	MUST_LIE(stage.at->engine.blocks.quota.nr_common.counter, 1, 2);
 	stage_flush();
 	leave(second, first);
+}
+
+/* Memory is told to the byte: blocks, and what a run reads into. */
+void scene_memory(void)
+{
+	unsigned int i, physical = stage.plan->physical;
+	struct act *flush;
+	s64 of_block;
+
+	stage_open(2, 400, 64);
+	act_write(stage_at(4), 1);
+	of_block = atomic64_read(&stage.at->engine.blocks.bytes);
+	MUST_LIE(of_block, physical + sizeof(void *), physical + 4096);
+	for (i = 5; i < 7; i++)
+		act_write(stage_at(i), 1);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 3 * of_block);
+	stage_waits(READS);
+	flush = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+	stage_rest_us(AT_ONCE_US);
+	must_see(0, REQ_OP_READ, stage_at(4), 3 * stage.block);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes),
+	     3 * of_block + 3 * physical);
+	stage_waits(0);
+	MUST(act_wait(flush), BLK_STS_OK);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 3 * of_block);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes_high),
+	     3 * of_block + 3 * physical);
+	stage_close();
+
+	/* Nothing is held in mode pad: a block is read into its own memory. */
+	stage_open(1, 400, 64);
+	stage_waits(READS);
+	act_send(REQ_OP_WRITE, stage_at(4) + 1, stage.block);
+	stage_rest_us(AT_ONCE_US);
+	must_see(0, REQ_OP_READ, stage_at(4), 2 * stage.block);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), 2 * of_block);
+	stage_waits(0);
+	stage_close();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of requests that wait, and of waits that are given up: for memory, for a
- * gate, for a drive that takes its time.
+ * Scenes of requests that wait, or must not, and of waits that are given up: for memory,
+ * for a gate, for a drive that takes its time.
  */
 #include <linux/reboot.h>
 
@@ -531,5 +531,27 @@ void scene_late_plug(void)
 	stage_rest_ms(1);
 	MUST(stage.at->engine.held.nr, 0);
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 0);
+	stage_close();
+}
+
+/* A request that must not wait comes back where it would. */
+void scene_nowait(void)
+{
+	struct act *slow;
+
+	stage_open(1, 400, 64);
+	stage_waits(READS);
+	slow = act_send(REQ_OP_WRITE, stage_at(4), 1);
+	stage_rest_us(AT_ONCE_US);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_NOWAIT, stage_at(4),
+			       stage.block)), BLK_STS_AGAIN);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_NOWAIT, stage_at(8), 1)),
+	     BLK_STS_AGAIN);
+	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_NOWAIT, stage_at(8),
+			       stage.block)), BLK_STS_OK);
+	stage_waits(0);
+	MUST(act_wait(slow), BLK_STS_OK);
+	MUST(COUNT(nowait_again), 2);
+	act_write(stage_at(4), stage.block);
 	stage_close();
 }

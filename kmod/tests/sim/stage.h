@@ -132,6 +132,8 @@ void stage_must(const char *what, u64 is, u64 from, u64 to,
 		stage_must(#what, what, _must, _must, __LINE__); \
 	} while (0)
 #define MUST_LIE(what, from, to) stage_must(#what, what, from, to, __LINE__)
+/* Blocks that are held now. */
+#define HELD		(stage.at->engine.held.nr)
 #define COUNT(name)	ledger_read(stage.at->ledger, LEDGER_##name)
 
 #endif
