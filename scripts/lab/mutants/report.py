@@ -15,7 +15,7 @@ from pathlib import Path
 from ..paths import REPO, commit, fail
 from .choose import Mutant
 from .equivalent import EQUIVALENT
-from .lives import LIMIT, Verdict
+from .lives import Verdict
 
 PAGE = REPO / "Documentation" / "develop" / "simulation-mutants.rst"
 BEGIN, END = ".. mutants: begin\n", ".. mutants: end\n"
@@ -141,21 +141,21 @@ def with_section(page: str, text: str) -> str:
     return f"{head}{BEGIN}\n{text}\n{END}{tail}"
 
 
-def as_json(made: Judged, found: Outcome) -> dict[str, object]:
+def as_json(made: Judged, found: Outcome, limit: int) -> dict[str, object]:
     equivalent = {mutant.key for mutant in found.equivalent}
     return {"mutants": found.number, "killed": len(found.killed), "survived": len(found.survived),
             "equivalent": len(found.equivalent), "killed_percent": round(found.killed_percent, 2),
-            "equivalent_percent": round(found.equivalent_percent, 2), "dropped": dict(found.dropped), "limit_seconds": LIMIT,
+            "equivalent_percent": round(found.equivalent_percent, 2), "dropped": dict(found.dropped), "limit_seconds": limit,
             "each": [{"file": mutant.file, "line": mutant.line, "function": mutant.function, "kind": mutant.kind,
                       "old": mutant.old, "new": mutant.new, "equivalent": mutant.key in equivalent, **asdict(verdict)}
                      for mutant, verdict in made]}
 
 
-def give(made: Judged, folder: Path, whole: bool, update: bool) -> int:
-    """Write the reports of a run; return the exit status."""
+def give(made: Judged, folder: Path, limit: int, whole: bool, update: bool) -> int:
+    """Write the reports of a run, of which a mutant had `limit` seconds; return the exit status."""
     found = outcome(made, whole)
     text = section(found, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
-    (folder / "report.json").write_text(json.dumps(as_json(made, found), indent=1) + "\n")
+    (folder / "report.json").write_text(json.dumps(as_json(made, found, limit), indent=1) + "\n")
     (folder / "report.txt").write_text(text)
     print(text)
     if update:
