@@ -162,10 +162,14 @@ struct align_block *blocks_get_fresh(struct align_target *at, u64 number)
  * @at: the target
  * @number: as for blocks_get_fresh()
  * @block: the block that blocks_get_fresh() returned; NULL if it was needed
+ *
+ * Called with the lock of the shard of @number held, under which the touch was refused:
+ * behind it the write may end and the target be removed, and the work queued here with it.
  */
 void blocks_put_fresh(struct align_target *at, u64 number,
 		      struct align_block *block)
 {
+	lockdep_assert_held(&shard_of(at, number)->lock);
 	if (!block)
 		return;
 	block = xchg(find_fresh_place(at, number), block);

@@ -552,7 +552,6 @@ int align_engine_map(struct align_io *io)
 	bool over, stream, split_up, go = true;
 	u64 run_first = 0, run_last = 0;
 	unsigned int handled = 0;
-	struct align_block *fresh[ALIGN_MAX_TOUCHES];
 	struct shard_span span;
 	unsigned long flags;
 	LIST_HEAD(started);
@@ -692,18 +691,16 @@ int align_engine_map(struct align_io *io)
 	split_up = handled || over || w->behind || end - start < bio_sectors(bio);
 	w->split_up = split_up;
 	w->waited = !go;
+	/*
+	 * A remainder that waits may go down and end at any time behind the unlock, and
+	 * the target be removed.
+	 */
 	for (i = 0; i < split.nr_touches; i++) {
-		fresh[i] = w->touch[i].fresh;
+		blocks_put_fresh(at, split.touch[i].block, w->touch[i].fresh);
 		w->touch[i].fresh = NULL;
 	}
 	span_unlock(at, &span, flags);
-	for (i = 0; i < split.nr_touches; i++)
-		blocks_put_fresh(at, split.touch[i].block, fresh[i]);
 
-	/*
-	 * If the remainder has to wait, it may go down and end at any time from
-	 * here.
-	 */
 	if (!go)
 		ledger_inc(at->ledger, waits);
 	if (write && start < end)

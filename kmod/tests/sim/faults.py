@@ -98,6 +98,10 @@ FAULTS = {
     "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
     "allocation-leaks": [("block.c", "gfp)) {\n\t\tkfree(block);\n", "gfp)) {\n")],
     "fresh-block-lost": [("block.c", "\tif (block)\n\t\tblock_free(block);\n\t/* It goes", "\t/* It goes")],
+    "fresh-block-put-late": [("write.c", "\t\tblocks_put_fresh(at, split.touch[i].block, w->touch[i].fresh);\n"
+                              "\t\tw->touch[i].fresh = NULL;\n\t}\n\tspan_unlock(at, &span, flags);\n",
+                              "\t}\n\tspan_unlock(at, &span, flags);\n\tif (split.nr_touches)\n"
+                              "\t\tblocks_put_fresh(at, split.touch[0].block, NULL);\n")],
     "fresh-block-used-twice": [("block.c", "\ttouch->fresh = NULL;\n\tif (!block)\n\t\treturn NULL;\n",
                                 "\tif (!block)\n\t\treturn NULL;\n")],
     "share-of-a-cpu-replaced": [("ledger.c", "other = cmpxchg(this_cpu_ptr(ledger->share), NULL, made);",

@@ -220,6 +220,8 @@ struct machine_timer {
 
 void machine_timer_set(struct machine_timer *timer, sim_u64 at_ns);
 void machine_timer_clear(struct machine_timer *timer);
+/* Whether a timer that is set lies in some memory. Not in a search. */
+bool machine_has_timer(const void *memory, size_t bytes);
 
 /* The story: a line is its format, of %llu only, and up to four figures. */
 void machine_say(const char *format, sim_u64 a, sim_u64 b, sim_u64 c,

@@ -78,6 +78,20 @@ void machine_timer_clear(struct machine_timer *timer)
 	timer->at_ns = NEVER;
 }
 
+bool machine_has_timer(const void *memory, size_t bytes)
+{
+	const char *from = memory;
+	size_t i;
+
+	for (i = 0; i < nr_timers; i++) {
+		const char *at = (const char *)timers[i];
+
+		if (at >= from && at < from + bytes)
+			return true;
+	}
+	return false;
+}
+
 void sleeper_add(struct thread *thread, sim_u64 until_ns)
 {
 	note_timer(thread);

@@ -61,6 +61,8 @@ void kfree(const void *memory)
 		return;
 	bounds_freed(memory);
 	shim_work_freed(memory, machine_size(memory));
+	if (!machine_is_search() && machine_has_timer(memory, machine_size(memory)))
+		machine_fail("memory is freed, and a timer in it is set");
 	machine_free((void *)memory);
 }
 
