@@ -38,6 +38,7 @@
  * its part of the read has ended; so the memory is copied from, and the bounce given
  * away, before any read is ended that could be the target's last.
  */
+#include <linux/highmem.h>
 #include <linux/slab.h>
 
 #include "bounce.h"
@@ -369,6 +370,7 @@ static void end_copy(const struct align_bounce *bounce,
 			done += n;
 			byte += n;
 		}
+		flush_dcache_page(bv.bv_page);
 		kunmap_local(to);
 	}
 }

@@ -261,10 +261,12 @@ static void copy_end(struct bio *bio)
 {
 	struct align_io *io = bio->bi_private;
 
-	if (copy_is_reserve(io, bio))
+	if (copy_is_reserve(io, bio)) {
 		spare_put_reserve(&io->at->engine.spare);
-	else
+	} else {
 		buffer_free(io->at, bio->bi_io_vec);
+		block_charge(io->at, -(s64)io->at->geometry.physical);
+	}
 	piece_end(bio);
 }
 
@@ -289,6 +291,7 @@ static struct bio *copy_new(struct align_io *io, gfp_t gfp)
 	bio->bi_vcnt = nr;
 	bio->bi_iter.bi_size = at->geometry.physical;
 	if (buffer_alloc(at, bio->bi_io_vec, BUFFER_GFP)) {
+		block_charge(at, at->geometry.physical);
 		bio_clone_blkg_association(bio, io->bio);
 		return bio;
 	}
@@ -324,7 +327,10 @@ static bool remainder_send_copy(struct align_io *io, gfp_t gfp, bool *last)
 	bio->bi_private = io;
 	bio->bi_end_io = copy_end;
 	*last = remainder_advance(io, bio_sectors(bio));
-	dm_submit_bio_remap(io->bio, bio);
+	if (copy_is_reserve(io, bio))
+		submit_bio_noacct(bio);
+	else
+		dm_submit_bio_remap(io->bio, bio);
 	return true;
 }
 
@@ -357,6 +363,10 @@ static void remainder_send(struct align_io *io, gfp_t gfp)
 				      io->write.unsent);
 		if (!n && align_offers_smaller(at) &&
 		    bio_op(io->bio) == REQ_OP_WRITE) {
+			if (gfp == GFP_NOWAIT && pieces++ >= MAP_PIECES) {
+				job_queue(&at->engine.jobs, &io->job);
+				return;
+			}
 			if (!remainder_send_copy(io, gfp, &last))
 				return;
 			continue;

@@ -407,6 +407,7 @@ SCENES = {
     "many parts": ("write.c", "\tw->waited |= !go;\n", ""),
     "deferred": ("turn.c", "\tbitmap_set(block_next_covered(block),", "\tbitmap_clear(block_next_covered(block),"),
     "two resets": ("ledger.c", "\tspin_unlock(&ledger->lock);\n\tkfree(made);\n", "\tspin_unlock(&ledger->lock);\n"),
+    "copies": ("spare.c", "\tmay = spare->copies < SPARE_MAX_COPIES;\n", "\tmay = true;\n"),
     "reboot in time": ("notify.c", "\tif (wrote)\n", "\tif (false && wrote)\n"),
     "late reboot": ("held.c", "\tWRITE_ONCE(reboot_over, true);\n", "\tWRITE_ONCE(reboot_over, false);\n"),
     "late plug": ("gather.c", "\tlist_del_init(&block->list);\n\tif (block->waiting)\n",

@@ -52,6 +52,7 @@ static const struct {
 	{ "indivisible", scene_indivisible }, { "bad block", scene_bad_block },
 	{ "many parts", scene_many_parts }, { "deferred", scene_deferred },
 	{ "two resets", scene_two_resets },
+	{ "copies", scene_copies },
 }, last_scenes[] = {
 	/* A reboot is not undone. */
 	{ "reboot in time", scene_reboot_in_time },

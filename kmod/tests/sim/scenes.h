@@ -62,6 +62,7 @@ void scene_zeroes(void);
 
 /* scenes_bounce.c */
 void scene_bad_block(void);
+void scene_copies(void);
 void scene_indivisible(void);
 void scene_shared_reads(void);
 void scene_whole_reads(void);

@@ -105,3 +105,30 @@ void scene_bad_block(void)
 	stage_close();
 	stage_widen();
 }
+
+/* The memory of copies is counted as long as they are in flight. */
+void scene_copies(void)
+{
+	unsigned int nr = 20, before;
+	struct act *act;
+
+	if (stage.block > 16 || stage.block < 2 || stage.plan->offset ||
+	    stage.sectors < (nr + 8) * stage.block)
+		return;
+	stage_narrow();
+	stage_open(1, 400, 64);
+	before = atomic64_read(&stage.at->engine.blocks.bytes);
+	stage_waits(WRITES);
+	act_place.alone = 1;
+	act = act_send(REQ_OP_WRITE, stage_at(2), nr * stage.block);
+	act_place.alone = 0;
+	stage_rest_us(AT_ONCE_US);
+	MUST(drive_in_flight(), nr);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes),
+	     before + nr * stage.plan->physical);
+	stage_waits(0);
+	MUST(act_wait(act), BLK_STS_OK);
+	MUST(atomic64_read(&stage.at->engine.blocks.bytes), before);
+	stage_close();
+	stage_widen();
+}

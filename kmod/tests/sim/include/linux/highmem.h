@@ -8,6 +8,8 @@ static inline void *kmap_local_page(struct page *page)
 }
 
 #define kunmap_local(address)	((void)(address))
+/* Data caches do not alias here. */
+#define flush_dcache_page(page)	((void)(page))
 
 static inline void memcpy_from_page(char *to, struct page *page, size_t offset,
 				    size_t bytes)
