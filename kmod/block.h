@@ -31,7 +31,7 @@ unsigned int blocks_free_some(struct align_target *at, unsigned int most);
 unsigned long blocks_nr_cached(const struct align_target *at);
 
 /* turn.c */
-bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
+bool blocks_would_wait(struct align_target *at, struct bio *bio, u64 first,
 		       u64 last);
 enum touch_fate blocks_add_touch(struct align_touch *touch,
 				 const struct shard_span *span,
@@ -55,7 +55,6 @@ unsigned int start_take_whole(struct align_block *block,
 void runs_write(struct align_target *at, struct list_head *list,
 		unsigned int nr);
 void block_write(struct align_block *block);
-void bio_charge_no_cgroup(struct bio *bio);
 blk_opf_t block_patch(struct align_block *block);
 unsigned int block_sent_bytes(const struct align_block *block);
 

@@ -42,6 +42,7 @@
 #include <linux/slab.h>
 
 #include "bounce.h"
+#include "cgroup.h"
 #include "fit.h"
 #include "ledger.h"
 
@@ -62,6 +63,7 @@
  * @next: the ends that have come since the request was sent
  * @nr_next: their number
  * @kept: one of these has waited in bounces->starved, and does not once more
+ * @scarce: there was no memory for another one, so others may wait for it
  * @job: takes the next step in process context
  * @bio: the request
  * @vecs: the memory of the block, a page each
@@ -75,6 +77,7 @@ struct align_bounce {
 	struct list_head next;
 	unsigned int nr_next;
 	bool kept;
+	bool scarce;
 	struct align_job job;
 	struct bio bio;
 	struct bio_vec vecs[];
@@ -218,6 +221,8 @@ static void bounce_send(struct align_bounce *bounce)
 	bio->bi_private = bounce;
 	bio->bi_end_io = bounce_end_io;
 	bio_clone_blkg_association(bio, cause);
+	if (bounce->scarce)
+		bio_charge_no_cgroup(bio);
 	ledger_inc(at->ledger, bounce_reads);
 	submit_bio_noacct(bio);
 }
@@ -254,6 +259,7 @@ static bool bounce_take_end(struct bounce_bucket *bucket,
 	bounce->nr_ends = 1;
 	bounce->nr_next = 0;
 	bounce->kept = false;
+	bounce->scarce = waited;
 	bucket_insert(bucket, bounce);
 	return true;
 }
@@ -294,6 +300,8 @@ static void end_read(struct align_read_end *end)
 		}
 	}
 	taken = bounce_take_end(bucket, bounce, end, false);
+	if (taken)
+		bounce->scarce = !fresh;
 	spin_unlock_irqrestore(&bucket->lock, flags);
 	if (taken)
 		bounce_send(bounce);

@@ -62,6 +62,12 @@ static inline void shrinker_free(struct shrinker *shrinker)
 }
 #endif
 
+/*
+ * A disk has data of blk-throttle as soon as a cgroup has a limit there, and not before,
+ * since 6.10. Nothing that can be compiled tells that; limits have flags since 6.11.
+ */
+#define COMPAT_THROTTLE_TELLS DM_ALIGN_HAVE_LIMITS_FLAGS
+
 /* Register a shrinker with these callbacks. Return: NULL without memory. */
 static inline struct shrinker *
 compat_shrinker(const char *name,

@@ -15,7 +15,8 @@
  *    is in WAIT until it has ended. Only then, and only if it succeeded, are
  *    the held sectors that it covers settled: until then a read takes the held
  *    bytes, and a flush waits for both. More ranges may pass the same way,
- *    until the block has to be written back; from then on they wait for that.
+ *    until the block has to be written back; from then on they wait for that, and
+ *    a range that a limit of its cgroup may keep from the drive waits at once.
  *    One that must not wait (REQ_NOWAIT) is sent back; what was seen then,
  *    under the locks of its blocks, holds until it is registered. A discard has
  *    the block written back and waits for it, because a drive may ignore a

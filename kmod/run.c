@@ -46,6 +46,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "cgroup.h"
 #include "compat.h"
 #include "hold.h"
 #include "parts.h"
@@ -82,19 +83,6 @@ static struct block_run *run_single(struct align_block *block)
 	return run;
 }
 
-/**
- * bio_charge_no_cgroup - charge no cgroup with a bio that carries held touches
- * @bio: the bio, with its device
- *
- * The writer has been told that it is done, and others may wait for its data, with
- * an fsync. So it must not wait in the queue of a cgroup that is throttled, neither
- * the writer's own nor that of the task that happens to send the bio.
- */
-void bio_charge_no_cgroup(struct bio *bio)
-{
-	bio_associate_blkg_from_css(bio, NULL);
-}
-
 /* Whether a block of a run holds something. */
 static bool run_is_held(const struct block_run *run)
 {
@@ -126,13 +114,31 @@ static void run_set_sectors(const struct block_run *run, struct bio *bio)
 }
 
 /*
- * Whether a request waits for a held block to be written: for this one or, where
- * touches wait for memory, for the room of any.
+ * Return the flags of a direct write if a request waits for a held block of a run, or 0:
+ * blk-wbt keeps what has less of them waiting for long. A flush waits for the block, or
+ * what came too late for its turn, or, where touches wait for memory, for the room of
+ * any. Without the lock of the shard: what comes to wait from now on may be missed.
  */
-static bool block_is_awaited(const struct align_block *block)
+static blk_opf_t block_hurry(const struct align_block *block)
 {
-	return hold_is_awaited(block) ||
-	       !list_empty(&block->single.at->engine.blocks.starved);
+	if (!block->held)
+		return 0;
+	if (hold_is_awaited(block) || READ_ONCE(block->waiting) ||
+	    !list_empty(&block->next) ||
+	    !list_empty(&block->single.at->engine.blocks.starved))
+		return REQ_SYNC | REQ_IDLE;
+	return 0;
+}
+
+/* The same for a run: one of its blocks is enough. */
+static blk_opf_t run_hurry(const struct block_run *run)
+{
+	const struct align_block *block;
+	blk_opf_t hurry = 0;
+
+	list_for_each_entry(block, &run->blocks, list)
+		hurry |= block_hurry(block);
+	return hurry;
 }
 
 static void run_init_bio(struct block_run *run, blk_opf_t opf,
@@ -145,16 +151,15 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 
 	/*
 	 * With the flags of the first touch, which stays first while the block
-	 * is active. If it was acknowledged before, with none, or with those of a
-	 * direct write where another request waits: blk-wbt throttles what has less.
+	 * is active, unless it was acknowledged before. What is held and waited for
+	 * goes in a hurry, also with what is not.
 	 */
 	if (block->state == BLOCK_IS_WRITE || !block->held)
 		cause = list_first_entry_or_null(&block->touches,
 						 struct align_touch, list);
 	if (cause)
 		opf |= cause->io->bio->bi_opf & ALIGN_KEPT_FLAGS;
-	else if (block_is_awaited(block))
-		opf |= REQ_SYNC | REQ_IDLE;
+	opf |= run_hurry(run);
 	bio_init(bio, at->dev->bdev, run->vecs, run->nr * buffer_nr_vecs(at),
 		 opf);
 	bio->bi_vcnt = run->nr * buffer_nr_vecs(at);
@@ -165,7 +170,9 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 		bio->bi_ioprio = cause->io->bio->bi_ioprio;
 		bio_clone_blkg_association(bio, cause->io->bio);
 	}
-	if (run_is_held(run))
+	/* Others wait for what is held, and for the memory that there is little of. */
+	if (run_is_held(run) || block->reserved || run->spare ||
+	    run->vecs == at->engine.spare.vecs)
 		bio_charge_no_cgroup(bio);
 }
 

@@ -86,6 +86,7 @@
 #include <linux/slab.h>
 
 #include "block_state.h"
+#include "cgroup.h"
 #include "fit.h"
 #include "hold.h"
 #include "parts.h"
@@ -411,7 +412,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
  * locks, does not, though the block may be over by now. Lock of its shard held.
  */
 static enum range_step range_step(const struct align_block *block,
-				  enum req_op op, bool seen)
+				  struct bio *bio, bool late, bool seen)
 {
 	bool rests = block->state == BLOCK_IS_REST ||
 		     block->state == BLOCK_IS_WAIT;
@@ -421,17 +422,18 @@ static enum range_step range_step(const struct align_block *block,
 		.waiting = block->waiting,
 		.held = block->held,
 		.failed = block->failed,
-		.over = rests && !seen && hold_is_over(block),
+		.over = rests && !seen && (late || hold_is_over(block)),
 	};
 
 	lockdep_assert_held(&block_shard(block)->lock);
-	return block_range_step(&facts, op == REQ_OP_DISCARD);
+	return block_range_step(&facts, bio_op(bio) == REQ_OP_DISCARD);
 }
 
 /**
  * blocks_would_wait - whether a range would have to wait now
  * @at: the target
- * @op: operation of the range: a discard waits for held blocks
+ * @bio: the bio of the range: a discard waits for held blocks, and so does what may
+ *	be throttled
  * @first: first block
  * @last: last block
  *
@@ -440,10 +442,11 @@ static enum range_step range_step(const struct align_block *block,
  * Return: whether it would, or has more blocks in memory than may be looked at, and
  * would be cut, so that a part of it waits.
  */
-bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
+bool blocks_would_wait(struct align_target *at, struct bio *bio, u64 first,
 		       u64 last)
 {
 	struct shard_span span = shard_span(at, first, last);
+	bool late = align_may_be_throttled(at, bio);
 	unsigned int left = RANGE_BLOCKS;
 	struct align_block *block;
 	unsigned int i;
@@ -455,7 +458,7 @@ bool blocks_would_wait(struct align_target *at, enum req_op op, u64 first,
 		     block && block->number <= last;
 		     block = block_following(block))
 			if (!left-- ||
-			    range_step(block, op, false) == RANGE_WAITS)
+			    range_step(block, bio, late, false) == RANGE_WAITS)
 				return true;
 	}
 	return false;
@@ -540,10 +543,26 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 	w->unsent.bi_size -= n << SECTOR_SHIFT;
 }
 
-/* Register a range with the blocks of one shard. shard->lock held. */
-static void shard_add_range(struct align_shard *shard, struct align_io *io)
+/*
+ * Whether a range may wait for long: for a limit of its cgroup, or, where there surely
+ * are limits, at a block, where it may come behind one that waits so. The locks of its
+ * shards are held.
+ */
+static bool range_is_late(struct align_io *io)
 {
-	enum req_op op = bio_op(io->bio);
+	struct align_range *range = &io->write.range[0];
+	bool limited;
+
+	return align_has_limits(io->at, &limited) &&
+	       (bio_has_limits(io->bio, limited) ||
+		(limited && blocks_would_wait(io->at, io->bio, range->first,
+					      range->last)));
+}
+
+/* Register a range with the blocks of one shard; @late: it may wait. shard->lock held. */
+static void shard_add_range(struct align_shard *shard, struct align_io *io,
+			    bool late)
+{
 	/* The sender has asked blocks_would_wait(). */
 	bool seen = io->bio->bi_opf & REQ_NOWAIT;
 	struct align_block *block, *next;
@@ -552,7 +571,7 @@ static void shard_add_range(struct align_shard *shard, struct align_io *io)
 	for (block = block_at_or_above(shard, io->write.range[0].first);
 	     block && block->number <= io->write.range[0].last; block = next) {
 		next = block_following(block);
-		switch (range_step(block, op, seen)) {
+		switch (range_step(block, io->bio, late, seen)) {
 		case RANGE_WAITS:
 			block->waiting++;
 			range_wait(io, block);
@@ -609,17 +628,19 @@ bool blocks_add_range(struct align_io *io)
 	struct shard_span span = shard_span(at, io->write.range[0].first,
 					    io->write.range[0].last);
 	unsigned int i;
+	bool late;
 
 	span_assert_held(at, &span);
 	range_shorten(io, &span);
 	span = shard_span(at, io->write.range[0].first, io->write.range[0].last);
+	late = range_is_late(io);
 	io->write.left_shard = 0;
 	io->write.left_number = 0;
 	io->write.stamp = atomic64_read(&at->engine.blocks.turns);
 	INIT_LIST_HEAD(&io->write.wait);
 	for (i = shard_first(&span); i < ALIGN_SHARDS;
 	     i = shard_next(&span, i))
-		shard_add_range(&at->engine.blocks.shard[i], io);
+		shard_add_range(&at->engine.blocks.shard[i], io, late);
 	io->write.range[0].io = io;
 	io->write.range[1] = io->write.range[0];
 	range_visit_trees(io, &span, range_insert);

@@ -37,6 +37,7 @@
  */
 #include "account.h"
 #include "block_state.h"
+#include "cgroup.h"
 #include "compat.h"
 #include "cut.h"
 #include "fit.h"
@@ -508,7 +509,8 @@ static bool continues_stream(struct align_streams *streams, sector_t start,
  * @last: the last block of the write
  *
  * Discards and write-zeroes do not come here: they can take long, and each block
- * that is made meanwhile would wait for them.
+ * that is made meanwhile would wait for them. So would each for a write that waits for
+ * a limit of its cgroup.
  *
  * Return: whether the write is counted; it goes down at once then, and no range is
  * registered for it.
@@ -519,7 +521,8 @@ bool align_engine_is_quiet(struct align_io *io, u64 first, u64 last)
 	unsigned int area = area_index(at, first);
 	bool left;
 
-	if (!area_is_same(at, first, last))
+	if (!area_is_same(at, first, last) ||
+	    align_may_be_throttled(at, io->bio))
 		return false;
 	io->write.area = area;
 	io->write.quiet = quiet_enter(&at->engine.quiet, area, &left);
@@ -638,7 +641,7 @@ int align_engine_map(struct align_io *io)
 	span_lock(at, &span, &flags);
 	w->drops = hold_drops(at);
 	if (nowait) {
-		if (blocks_would_wait(at, bio_op(bio), split.first_block,
+		if (blocks_would_wait(at, bio, split.first_block,
 				      split.last_block)) {
 			span_unlock(at, &span, flags);
 			return align_refuse_nowait(io);

@@ -27,6 +27,19 @@ for block in range(blocks):
     for start, length in ((0, 2048), (2048, int(sys.argv[4]))):
         os.pwritev(fd, [memoryview(page)[:length]], block * 65536 + start)
 """
+# Run in the cgroup: writes a half of a block, and then, when told, all of it.
+OVERWRITER = """
+import mmap, os, sys
+folder, path = sys.argv[1:]
+fd = os.open(path, os.O_RDWR | os.O_DIRECT)
+page = mmap.mmap(-1, 4096)
+page[:] = b"\\1" * len(page)
+os.pwritev(fd, [memoryview(page)[:2048]], 0)
+open(folder + "/cgroup.procs", "w").write(str(os.getpid()))
+print("held", flush=True)
+page[:] = b"\\2" * len(page)
+os.pwritev(fd, [page], 0)
+"""
 
 
 @pytest.fixture
@@ -62,4 +75,27 @@ def test_an_fsync_does_not_wait_in_the_queue_of_a_throttled_cgroup(rig, throttle
         for block in range(BLOCKS):
             assert lower.read(block * 128, (2048 + second) // 512) == bytes([block + 1]) * (2048 + second)
         check(801, pattern(1, 801, 2), lower.read(801, 2), "beneath the target")
+        device.balanced()
+
+
+def test_an_fsync_does_not_wait_for_a_write_of_a_throttled_cgroup_over_what_is_held(rig, throttled):
+    """What is held is written first, so that the fsync does not wait for the write, which takes half an hour."""
+    drive = rig.drive("p4096")
+    with Align(drive.path, mode="coalesce", hold_ms=LONG) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
+        folder = throttled(drive.path)
+        writer = subprocess.Popen([sys.executable, "-c", OVERWRITER, str(folder), device.path], stdout=subprocess.PIPE)
+        try:
+            assert writer.stdout.readline() == b"held\n"
+            # Its write has come when what is held is written for it: nothing else has that written.
+            eventually(lambda: not device.counter("held_blocks"), "the write has not come", patience(60))
+            Later(upper.flush).wait(patience(60)).result()
+            assert lower.read(0, 4) == b"\1" * 2048 and writer.poll() is None
+            assert device.counter("rmw_avoided_superseded") == 0
+            (folder / "io.max").write_text(f"{number_of(drive.path)} wbps=max wiops=max")
+            assert writer.wait(patience(60)) == 0
+        finally:
+            writer.kill()
+            writer.wait()
+        upper.flush()
+        assert lower.read(0, 8) == b"\2" * 4096
         device.balanced()

@@ -632,6 +632,7 @@ struct gendisk *drive_new(const struct world_plan *plan)
 {
 	drive.plan = plan;
 	drive.queue.mq = true;
+	drive.queue.td = plan->limited ? (struct throtl_data *)&drive : NULL;
 	drive.through = plan->layer;
 	drive.queue.limits = (struct queue_limits) {
 		.max_sectors = plan->max_sectors,

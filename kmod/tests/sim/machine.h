@@ -63,6 +63,7 @@ enum thread_state {
  * @wake_ns: when it is woken at the latest; ~0: never
  * @held: the spin locks that it holds
  * @nr_held: number of @held
+ * @flags: PF_KTHREAD of a thread of the kernel
  * @priority: strategy.c's: who has the highest goes on
  * @offers: of a device: what it could do, the @nr-th thing; NULL: no more
  * @offered: the thing that it was chosen for
@@ -84,6 +85,7 @@ struct thread {
 	sim_u64 wake_ns;
 	void *held[MACHINE_LOCKS];
 	unsigned int nr_held;
+	unsigned int flags;
 	unsigned int priority;
 	const void *(*offers)(unsigned int nr);
 	const void *offered;

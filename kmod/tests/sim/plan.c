@@ -517,7 +517,8 @@ static void plan_targets(struct world_plan *plan)
 
 /*
  * What came later: the power goes after any event, not only as a request is done,
- * the drive changes, a table has two targets, devices have files, and memory is short.
+ * the drive changes, a table has two targets, devices have files, memory is short, and
+ * a cgroup has a limit.
  */
 static void plan_later(struct world_plan *plan)
 {
@@ -534,6 +535,7 @@ static void plan_later(struct world_plan *plan)
 	plan->reclaims = plan_focus == FOCUS_RECLAIM || !later_chance(6);
 	plan->ceiling = plan_focus == FOCUS_RECLAIM || !later_chance(8) ?
 			later_chance(24) : 0;
+	plan->limited = !later_chance(6);
 }
 
 /*

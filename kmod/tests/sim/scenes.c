@@ -52,6 +52,10 @@ static const struct {
 	{ "indivisible", scene_indivisible }, { "bad block", scene_bad_block },
 	{ "many parts", scene_many_parts }, { "deferred", scene_deferred },
 	{ "two resets", scene_two_resets },
+	{ "limited", scene_limited },
+	{ "limited behind", scene_limited_behind },
+	{ "limited elsewhere", scene_limited_elsewhere },
+	{ "scarce", scene_scarce }, { "hurry", scene_hurry },
 	{ "copies", scene_copies },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

@@ -83,6 +83,12 @@ void scene_suspends(void);
 void scene_two_resets(void);
 void scene_woken(void);
 
+/* scenes_cgroups.c */
+void scene_limited(void);
+void scene_limited_behind(void);
+void scene_limited_elsewhere(void);
+void scene_scarce(void);
+
 /* scenes_errors.c */
 void scene_degraded(void);
 void scene_retries(void);
@@ -102,6 +108,7 @@ void scene_border(void);
 void scene_delay(void);
 void scene_full_requests(void);
 void scene_gaps(void);
+void scene_hurry(void);
 void scene_joined(void);
 void scene_long_write(void);
 void scene_plugs(void);

@@ -291,6 +291,49 @@ void scene_properties_of_held(void)
 	stage_close();
 }
 
+/* The @nr-th request is as urgent as a direct write, or is not. */
+static void must_hurry(unsigned int nr, bool hurry)
+{
+	MUST(!!(drive_seen(nr)->opf & REQ_IDLE), hurry);
+	MUST(!!(drive_seen(nr)->opf & REQ_SYNC), hurry);
+}
+
+/*
+ * What is held hurries when something waits for it: a discard, or a flush, also where it
+ * goes together with a touch or with a neighbour that nothing waits for.
+ */
+void scene_hurry(void)
+{
+	struct act *act;
+
+	stage_open(2, 400, 64);
+	act_write(stage_at(4) + 1, 1);
+	MUST(act_wait(act_send(REQ_OP_DISCARD, stage_at(3), 3 * stage.block)),
+	     BLK_STS_OK);
+	must_see(0, REQ_OP_READ, stage_at(4), stage.block);
+	must_hurry(0, true);
+	must_see(1, REQ_OP_WRITE, stage_at(4), stage.block);
+	must_hurry(1, true);
+	stage_leave_open(stage_at(3), 3 * stage.block);
+	/* A neighbour that came behind the flush goes first in the request. */
+	act_write(stage_at(9) + 1, 1);
+	drive_forget_seen();
+	stage_waits(READS);
+	act = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+	stage_rest_us(AT_ONCE_US);
+	must_see(0, REQ_OP_READ, stage_at(9), stage.block);
+	must_hurry(0, true);
+	/* A write that is not held joins the block in its turn. */
+	MUST(drive_in_flight(), 1);
+	act_send(REQ_OP_WRITE | REQ_FUA, stage_at(9), 1);
+	stage_rest_us(AT_ONCE_US);
+	stage_waits(0);
+	MUST(act_wait(act), BLK_STS_OK);
+	must_see(1, REQ_OP_WRITE, stage_at(9), stage.block);
+	must_hurry(1, true);
+	stage_close();
+}
+
 /*
  * The end of a stream waits a moment for what is on its way, if something is that
  * covers a block in part.

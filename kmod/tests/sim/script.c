@@ -57,7 +57,7 @@ static const struct setting {
 	SWITCH(linear), SWITCH(files), SWITCH(reclaims),
 	NUMBER(ceiling, 0, 1 << 20), NUMBER(granule, 0, 1 << 16),
 	NUMBER(logical, 0, 128), SWITCH(gapless), SWITCH(large_memory), NUMBER(hang_at, 0, 1 << 20),
-	NUMBER(hang_ms, 0, 1000000),
+	NUMBER(hang_ms, 0, 1000000), SWITCH(limited),
 };
 
 #define NR_SETTINGS	(sizeof(settings) / sizeof(settings[0]))

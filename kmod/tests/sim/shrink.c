@@ -163,7 +163,7 @@ static bool set_simple(unsigned int i)
 		SIMPLE(tags, 256), SIMPLE(cut_after, 0), SIMPLE(cut_late, 0),
 		SIMPLE(offset, 0),
 		SIMPLE(start, 0), SIMPLE(border, 0), SIMPLE(max_sectors, 2048), SIMPLE(zeroes, 1024),
-		SIMPLE(ceiling, 0), SIMPLE(granule, 0), SIMPLE(gapless, 0), SIMPLE(large_memory, 0), SIMPLE(max_blocks, 64), SIMPLE(hold_ms, 500), SIMPLE(depth, 16),
+		SIMPLE(limited, 0), SIMPLE(ceiling, 0), SIMPLE(granule, 0), SIMPLE(gapless, 0), SIMPLE(large_memory, 0), SIMPLE(max_blocks, 64), SIMPLE(hold_ms, 500), SIMPLE(depth, 16),
 		SIMPLE(workers, 1), SIMPLE(workers, 4), SIMPLE(physical, 4096),
 		SIMPLE(mode, 1), SIMPLE(mode, 2),
 	};

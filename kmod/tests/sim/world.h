@@ -78,6 +78,7 @@ enum world_event {
  *	else 0
  * @gapless: the drive takes no gaps between segments
  * @large_memory: nor segments of parts of logical blocks
+ * @limited: threads with odd numbers are in a cgroup that has a limit of the drive's
  * @granule: sectors that the drive says it discards as a whole; 0: it says nothing
  * @ceiling: blocks that all targets together may have in memory; 0: there is no such
  *	limit
@@ -125,7 +126,7 @@ struct world_plan {
 	bool linear, files, reclaims;
 	unsigned int logical;
 	bool gapless;
-	bool large_memory;
+	bool large_memory, limited;
 	unsigned int granule;
 	unsigned int ceiling;
 	unsigned int mode, max_blocks, hold_ms;

@@ -446,6 +446,7 @@ void user_send(struct user *user, const struct world_op *op)
 		 (struct bio_vec *)(request->bio + 1), MOST_PIECES,
 		 op_flags(op));
 	request->bio->bi_iter.bi_sector = op->kind == OP_FLUSH ? 0 : op->first;
+	request->bio->cgroup = world.plan->limited && user->number % 2;
 	request->bio->bi_private = request;
 	request->bio->bi_end_io = request_end;
 	if (op->kind != OP_READ && op->kind != OP_FLUSH)

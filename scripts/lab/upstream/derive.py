@@ -54,6 +54,10 @@ REWRITES = {
          " * the mapped device advertises, counted from the start of the range. The kernel\n"
          " * ends such a part at a multiple"),
     ),
+    "kmod/cgroup.h": (
+        ('#include "compat.h"\n', ""),
+        ("\t\t*limited = COMPAT_THROTTLE_TELLS;\n", "\t\t*limited = true;\n"),
+    ),
     "kmod/block_state.h": (('#include "compat.h"\n', '#include "placement.h"\n'),),
     "kmod/reclaim.c": (
         ('#include "compat.h"\n', ""),

@@ -130,6 +130,7 @@ physical blocks. Add what it is made of:
 - block.h, block_state.h, engine.h: the structures that its files share;
 - buffer: the memory of a block's content;
 - ceiling: the limit of the memory in blocks of all targets together;
+- cgroup: which cgroup is charged, and what must not wait for limits;
 - cut, fit: where a request is cut, and how many blocks go together;
 - decide: what a block with partial touches does next;
 - delay: blocks that wait a moment for a write that may complete them;
@@ -148,9 +149,10 @@ physical blocks. Add what it is made of:
 
 hold.h and ending.h stand for the mode coalesce, which a later series
 adds: functions that say that nothing is held.
-""", driver("block.h", "block_state.h", "buffer.c", "buffer.h", "ceiling.c", "ceiling.h", "cut.h", "decide.h", "defaults.h",
-            "delay.c", "delay.h", "ending.h", "engine.h", "fit.c", "fit.h", "gate.c", "gate.h", "hold.h", "job.c", "job.h",
-            "parts.c", "parts.h", "placement.h", "quiet.c", "quiet.h", "range.c", "range.h", "shard.h", "spare.c", "spare.h")),
+""", driver("block.h", "block_state.h", "buffer.c", "buffer.h", "ceiling.c", "ceiling.h", "cgroup.c", "cgroup.h", "cut.h",
+            "decide.h", "defaults.h", "delay.c", "delay.h", "ending.h", "engine.h", "fit.c", "fit.h", "gate.c", "gate.h",
+            "hold.h", "job.c", "job.h", "parts.c", "parts.h", "placement.h", "quiet.c", "quiet.h", "range.c", "range.h",
+            "shard.h", "spare.c", "spare.h")),
     Patch("dm-align: add the engine", """\
 Add the part of the dm-align target that serves writes in its mode pad:
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bios, and sets of them that keep some in reserve. */
 #include <linux/bio.h>
+#include <linux/blk-cgroup.h>
+#include <linux/cgroup.h>
 
 void bio_init(struct bio *bio, struct block_device *bdev, struct bio_vec *table,
 	      unsigned short max_vecs, blk_opf_t opf)
@@ -82,6 +84,13 @@ struct bio *bio_alloc_bioset(struct block_device *bdev, unsigned short nr_vecs,
 	bio_init(bio, bdev, (struct bio_vec *)(bio + 1), nr_vecs, opf);
 	bio->bi_pool = set;
 	return bio;
+}
+
+struct cgroup_subsys_state *bio_blkcg_css(struct bio *bio)
+{
+	static struct cgroup_subsys_state root, other = { .parent = &root };
+
+	return bio->cgroup ? &other : &root;
 }
 
 static void clone(struct bio *bio, struct block_device *bdev, struct bio *from,

@@ -339,8 +339,13 @@ void dm_accept_partial_bio(struct bio *bio, unsigned int sectors)
 
 void dm_submit_bio_remap(struct bio *clone, struct bio *bio)
 {
-	tio_of(clone)->accounted = true;
-	submit_bio_noacct(bio ? bio : clone);
+	struct dm_target_io *tio = tio_of(clone);
+	struct bio *sent = bio ? bio : clone;
+
+	tio->accounted = true;
+	/* 6.12.117 and others charge the cgroup that the bio of the device is charged to. */
+	bio_clone_blkg_association(sent, tio->io->bio);
+	submit_bio_noacct(sent);
 }
 
 /* Wake the thread that suspends the device; a search wakes no thread in vain. */
@@ -428,7 +433,9 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	tio->clone.bi_ioprio = bio->bi_ioprio;
 	tio->clone.bi_write_hint = bio->bi_write_hint;
 	tio->clone.bi_write_stream = bio->bi_write_stream;
-	bio_clone_blkg_association(&tio->clone, bio);
+	/* It is charged to its sender until it is sent on. */
+	if (!(current->flags & PF_KTHREAD))
+		bio_clone_blkg_association(&tio->clone, bio);
 	tio->clone.bi_end_io = clone_end;
 	io->count++;
 	machine_say("map op %llu at %llu + %llu, flags %#llx", opf & REQ_OP_MASK,
@@ -440,8 +447,7 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	switch (where) {
 	case DM_MAPIO_REMAPPED:
 		tio->ended = NULL;
-		tio->accounted = true;
-		submit_bio_noacct(&tio->clone);
+		dm_submit_bio_remap(&tio->clone, NULL);
 		return taken;
 	case DM_MAPIO_SUBMITTED:
 		if (opf & REQ_NOWAIT && !ended)

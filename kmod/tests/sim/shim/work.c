@@ -226,10 +226,10 @@ static void kick(struct workqueue_struct *wq)
 	} else if (nr_workers < most_workers) {
 		nr_ready++;
 		nr_workers++;
-		machine_start(CONTEXT_TASK, "worker", worker, NULL);
+		machine_start(CONTEXT_TASK, "worker", worker, NULL)->flags = PF_KTHREAD;
 	} else if (wq->rescuer && !wq->rescues) {
 		wq->rescues = true;
-		machine_start(CONTEXT_TASK, "rescuer", rescuer, wq);
+		machine_start(CONTEXT_TASK, "rescuer", rescuer, wq)->flags = PF_KTHREAD;
 	}
 }
 

@@ -29,8 +29,12 @@ struct queue_limits {
 	unsigned int flags;
 };
 
+struct throtl_data;
+
+/* @td: a cgroup has a limit of the disk */
 struct request_queue {
 	struct queue_limits limits;
+	struct throtl_data *td;
 	bool mq;
 	bool flash;
 	bool zoned;

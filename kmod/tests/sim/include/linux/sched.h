@@ -3,4 +3,5 @@
 #define SHIM_SCHED_H
 #include <linux/wait.h>
 #define current		machine_current
+#define PF_KTHREAD	0x200000
 #endif
