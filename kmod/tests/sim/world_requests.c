@@ -388,18 +388,30 @@ static void give_memory(struct request *request)
 	}
 }
 
-/* Tell the oracle which blocks a discard has as a whole. */
+/* Whether a target begins or ends at a sector of the device that a request is for. */
+static bool is_edge(const struct world_op *op, unsigned int sector)
+{
+	const struct world_plan *plan = world.plan;
+
+	if (op->twin)
+		return !sector || sector == plan->twin;
+	return !sector || sector == plan->border || sector == plan->sectors;
+}
+
+/* Tell the oracle which blocks a discard has as a whole, or what of them is in a target. */
 static void note_whole(const struct request *request)
 {
+	const struct world_op *op = &request->op;
 	const struct world_plan *plan = world.plan;
 	unsigned int block = plan->physical >> SECTOR_SHIFT;
 	unsigned int at = plan->start + block - (plan->offset >> SECTOR_SHIFT) %
 			  block;
-	unsigned int first = oracle_sector(&request->op);
-	unsigned int end = first + request->op.nr;
-	unsigned int over = (end + at) % block;
+	unsigned int first = oracle_sector(op);
+	unsigned int end = first + op->nr;
+	unsigned int over = is_edge(op, op->first + op->nr) ? 0 : (end + at) % block;
 
-	first += (block - (first + at) % block) % block;
+	if (!is_edge(op, op->first))
+		first += (block - (first + at) % block) % block;
 	if (over < end)
 		oracle_whole(&request->write, first, end - over);
 }
