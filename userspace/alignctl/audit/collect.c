@@ -543,6 +543,9 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	if (!maybe_above(read_attribute(sys.dir, "size"), 0))
 		return NOT_THERE;
 	collect_below(&inner, &sys);
+	/* a partition may outlive its medium, as while it is mounted */
+	if (sys.partition && !inner.nr_below)
+		return NOT_THERE;
 	path = message_format("/dev/%s", sys.name);
 	layer = stack_add(collection->stack, kind_of(&sys), sys.name, path);
 	describe_layer(layer, &sys);

@@ -581,3 +581,12 @@ def test_an_image_that_is_cut_is_no_crash(tmp_path):
     notes = check(image)[1]
     assert "beyond the end" in notes[f"{image}:1"]["unread"]["text"]
     assert check(sparse(tmp_path / "empty", 0))[0] == {}
+
+
+def test_a_drive_without_its_medium_is_no_crash(tmp_path):
+    """The kernel keeps the partitions of a card that was pulled out while one is mounted; the disk has no size then."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), rotational=0)
+    machine.disk("sdb", (8, 16), bytes_=0)
+    machine.device("sdb1", (8, 17), parent="pci0/sdb", bytes_=MIB, partition=1, start=63)
+    assert machine.check()[2].keys() == {"sda"}
