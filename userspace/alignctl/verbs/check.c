@@ -143,6 +143,44 @@ static int find_operand(const char *path, dev_t *devno, bool *image)
 	return ALIGNCTL_USAGE;
 }
 
+/* Return the index of the device or image that an operand is; @stack->nr: it was not found. */
+static size_t find_layer(const struct stack *stack, const char *operand)
+{
+	dev_t devno = 0;
+	bool image;
+	size_t i;
+
+	find_operand(operand, &devno, &image);
+	for (i = 0; i < stack->nr; i++) {
+		const struct stack_layer *layer = &stack->layer[i];
+
+		if (image ? layer->kind == STACK_FILE &&
+			    !strcmp(layer->path, operand) :
+			    layer->devno == devno)
+			break;
+	}
+	return i;
+}
+
+/*
+ * Check that each device asked about was found: one without a medium has nothing
+ * to judge, which must not look like "no findings". Return: enum alignctl_exit;
+ * errors have been reported.
+ */
+static int check_found(const struct stack *stack, char **operands, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (find_layer(stack, operands[i]) < stack->nr)
+			continue;
+		message_error("%s: has no size; is it connected, and a medium in the drive?",
+			      operands[i]);
+		return ALIGNCTL_IO;
+	}
+	return ALIGNCTL_FINE;
+}
+
 /* Collect what the operands are about, or without any the whole machine. */
 static int collect_operands(struct stack *stack, char **operands, size_t nr,
 			    const struct collect_options *options)
@@ -166,7 +204,7 @@ static int collect_operands(struct stack *stack, char **operands, size_t nr,
 		result = collect_devices(stack, wanted, nr_wanted, options);
 	for (i = 0; i < nr_images && !result; i++)
 		result = collect_image(stack, images[i], options);
-	return result;
+	return result ? result : check_found(stack, operands, nr);
 }
 
 /* Note what the devices of aligntab said when their lines were written. */
@@ -226,25 +264,6 @@ static int report_findings(const struct stack *stack, const struct judgement *ju
 	else
 		audit_report_text(stack, judgement);
 	return judgement_faults(judgement) ? ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
-}
-
-/* Find the device or image that an operand is, which has been found before. */
-static size_t find_layer(const struct stack *stack, const char *operand)
-{
-	dev_t devno = 0;
-	bool image;
-	size_t i;
-
-	find_operand(operand, &devno, &image);
-	for (i = 0; i < stack->nr; i++) {
-		const struct stack_layer *layer = &stack->layer[i];
-
-		if (image ? layer->kind == STACK_FILE &&
-			    !strcmp(layer->path, operand) :
-			    layer->devno == devno)
-			break;
-	}
-	return i;
 }
 
 /* Report what to give for a new layout on a device. */

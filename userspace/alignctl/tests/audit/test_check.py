@@ -16,7 +16,7 @@ from audited import BRIDGE, DISK_BYTES, DISK_SECTORS, FINDINGS, FINE, KEPT, MIB,
 from lab.pace import patience
 from lab.paths import REPO
 
-USAGE = 2
+USAGE, IO = 2, 3
 START = 2048
 PART_SECTORS = 16384
 UNALIGNED = "partition-start"
@@ -583,10 +583,14 @@ def test_an_image_that_is_cut_is_no_crash(tmp_path):
     assert check(sparse(tmp_path / "empty", 0))[0] == {}
 
 
-def test_a_drive_without_its_medium_is_no_crash(tmp_path):
+def test_a_drive_without_its_medium_is_no_crash_and_not_free_of_findings(tmp_path):
     """The kernel keeps the partitions of a card that was pulled out while one is mounted; the disk has no size then."""
     machine = Machine(tmp_path)
     machine.disk("sda", (8, 0), rotational=0)
     machine.disk("sdb", (8, 16), bytes_=0)
     machine.device("sdb1", (8, 17), parent="pci0/sdb", bytes_=MIB, partition=1, start=63)
     assert machine.check()[2].keys() == {"sda"}
+    for name in ("sdb", "sdb1"):
+        done = alignctl("check", "sda", name, env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)})
+        assert (done.returncode, done.stdout) == (IO, "")
+        assert done.stderr == f"alignctl: {name}: has no size; is it connected, and a medium in the drive?\n"
