@@ -217,6 +217,53 @@ static void search_slave(const char *name, void *context)
 		search_shared(dir, context);
 }
 
+/* Check for a transport of NVMe that only this machine has. */
+static bool is_local(const char *transport)
+{
+	return !strcmp(transport, "pcie") || !strcmp(transport, "apple-nvme");
+}
+
+/**
+ * struct fabric_search - search for a fabric that a namespace of NVMe is reached by
+ * @dir: folder with a controller, or with those of a subsystem
+ * @transport: the fabric, or NULL
+ */
+struct fabric_search {
+	const char *dir;
+	char *transport;
+};
+
+/* Take the transport of a controller, unless it is local. */
+static void visit_controller(const char *name, void *context)
+{
+	struct fabric_search *search = context;
+	CLEANUP_FREE char *controller = message_format("%s/%s", search->dir,
+						       name);
+	char *transport = search->transport ? NULL :
+			  sysfs_text(controller, "transport");
+
+	if (transport && !is_local(transport))
+		search->transport = transport;
+	else
+		free(transport);
+}
+
+/*
+ * Return the fabric that a namespace of NVMe is reached by, for free(), or NULL.
+ * Native multipath puts the one namespace of several paths below the subsystem,
+ * which has no transport itself: its controllers have.
+ */
+static char *find_fabric(const char *dir)
+{
+	CLEANUP_FREE char *device = message_format("%s/device", dir);
+	struct fabric_search search = { .dir = device };
+
+	visit_controller(".", &search);
+	if (!search.transport)
+		sysfs_each(device, visit_controller, &search);
+	return search.transport;
+}
+
 /*
  * Search a disk and all devices below it for signs of sharing that a local disk
  * does not show: a fabric below, or a type of device made for sharing.
@@ -231,7 +278,6 @@ static void search_shared(const char *dir, struct shared_search *search)
 	};
 	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
 	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
-	CLEANUP_FREE char *transport = sysfs_text(dir, "device/transport");
 	const char *name = strrchr(dir, '/') + 1;
 	size_t i;
 
@@ -244,9 +290,11 @@ static void search_shared(const char *dir, struct shared_search *search)
 						name, places[i].what);
 		return;
 	}
-	if (transport && strcmp(transport, "pcie")) {
+	CLEANUP_FREE char *fabric = find_fabric(dir);
+
+	if (fabric) {
 		search->reason = message_format(
-			"%s is reached through NVMe over %s", name, transport);
+			"%s is reached through NVMe over %s", name, fabric);
 		return;
 	}
 	if (uuid && !strncmp(uuid, "mpath-", 6)) {

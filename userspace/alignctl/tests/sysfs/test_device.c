@@ -4,6 +4,7 @@
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
+#include "base/message.h"
 #include "sysfs/device.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
@@ -155,6 +156,37 @@ static void shared_by(const char *folder, int is_shared)
 	tree_close();
 }
 
+/* A namespace of NVMe, on a controller or, with native multipath, a subsystem. */
+static void shared_over(const char *transport, bool multipath, bool is_shared)
+{
+	CLEANUP_FREE char *reason = NULL;
+	CLEANUP_FREE char *file = message_format("%s\n", transport);
+	struct device device;
+
+	tree_open();
+	tree_device("nvme", "nvme0n1", "259:0", 0);
+	if (multipath) {
+		tree_file("/sys/devices/subsystem/model", "Disk\n");
+		tree_file("/sys/devices/ctl/nvme0/transport", "pcie\n");
+		tree_file("/sys/devices/ctl/nvme1/transport", file);
+		tree_link("/sys/devices/subsystem/nvme0",
+			  "/sys/devices/ctl/nvme0");
+		tree_link("/sys/devices/subsystem/nvme1",
+			  "/sys/devices/ctl/nvme1");
+		tree_link("/sys/dev/block/259:0/device",
+			  "/sys/devices/subsystem");
+	} else {
+		tree_file("/sys/dev/block/259:0/device/transport", file);
+	}
+	CHECK(device_open_devno(&device, makedev(259, 0), "nvme0n1") ==
+	      ALIGNCTL_FINE, "cannot be opened");
+	reason = device_shared_reason(&device);
+	CHECK(!reason == !is_shared, "%s, multipath %d: %s", transport,
+	      multipath, reason ? reason : "not shared");
+	device_close(&device);
+	tree_close();
+}
+
 static void shared(void)
 {
 	CLEANUP_FREE char *reason = NULL;
@@ -163,6 +195,11 @@ static void shared(void)
 	shared_by("pci/host2/session1/target2:0:0", 1);
 	shared_by("pci/host2/rport-2:0-1/target2:0:0", 1);
 	shared_by("pci/ata1/host0/target0:0:0", 0);
+	shared_over("tcp", false, true);
+	shared_over("tcp", true, true);
+	shared_over("pcie", false, false);
+	shared_over("pcie", true, false);
+	shared_over("apple-nvme", false, false);
 
 	/* a volume on a multipath device */
 	make_disk("pci/ata1");
