@@ -7,20 +7,29 @@
 #include "audit/subject.h"
 #include "base/message.h"
 
+/* Check whether a device shows all of the content of one below. */
+static bool shows(const struct stack_layer *above, const struct stack_layer *own)
+{
+	if (above->aside || !maybe_same(above->bytes, own->bytes))
+		return false;
+	/* a path may only stand by, and refuse to read */
+	if (above->kind == STACK_MULTIPATH && !above->content.unread)
+		return true;
+	return (above->kind == STACK_ALIGN || above->kind == STACK_DM ||
+		above->kind == STACK_MULTIPATH) &&
+	       own->content.type && stack_has_type(above, own->content.type);
+}
+
 /*
  * Check whether a device above shows all of the same content, as an align
  * device and multipath do, so that it is judged there.
  */
 static bool shown_above(const struct subject *subject)
 {
-	const struct stack_layer *own = subject->layer, *above = NULL;
+	const struct stack_layer *above = NULL;
 
 	while ((above = stack_above(subject->stack, subject->index, above)))
-		if (!above->aside && maybe_same(above->bytes, own->bytes) &&
-		    (above->kind == STACK_ALIGN || above->kind == STACK_DM ||
-		     above->kind == STACK_MULTIPATH) &&
-		    own->content.type &&
-		    stack_has_type(above, own->content.type))
+		if (shows(above, subject->layer))
 			return true;
 	return false;
 }

@@ -28,8 +28,11 @@ static void judge_unread(const struct subject *subject)
 		[UNREAD_FAILED] = "the device fails to read: the kernel log says more",
 	};
 	const struct stack_content *content = &subject->layer->content;
+	const struct stack_layer *multipath = stack_multipath(subject->stack,
+							      subject->layer);
 
-	if (content->unread)
+	/* a path may only stand by, and refuse to read */
+	if (content->unread && !(multipath && !multipath->content.unread))
 		finding_say(subject_add(subject, "its headers were not read: %s",
 					content->unread),
 			    "%s", ways_out[content->why]);

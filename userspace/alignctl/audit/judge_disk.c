@@ -36,7 +36,8 @@ static bool has_blocks(const struct stack_layer *layer,
 
 /*
  * Check whether all that lies on device @index of @disk, @shift from a block,
- * are align devices with the disk's blocks, or partitions below such devices.
+ * are align devices with the disk's blocks, or partitions and multipath devices
+ * below such devices.
  */
 static bool all_aligned(const struct stack *stack,
 			const struct stack_layer *disk, size_t index,
@@ -49,8 +50,10 @@ static bool all_aligned(const struct stack *stack,
 		if (stack_is_extended(above))
 			continue;
 		any = true;
-		if (above->kind == STACK_PARTITION ?
+		if (above->kind == STACK_PARTITION ||
+		    above->kind == STACK_MULTIPATH ?
 		    !all_aligned(stack, disk, (size_t)(above - stack->layer),
+				 above->kind == STACK_MULTIPATH ? shift :
 				 position_add(shift, above->start, block),
 				 block) :
 		    !has_blocks(above, disk, shift, block))

@@ -121,6 +121,8 @@ static const char *why_fixed(const struct subject *subject)
 {
 	const struct stack_layer *disk = subject_disk(subject);
 
+	if (stack_multipath(subject->stack, disk))
+		return "its disk is a path: see this partition on the multipath device, or map it there with kpartx";
 	if (!disk->content.table && disk->content.unread)
 		return "its table was not read: check it as root, which says how to move it";
 	if (!can_change(disk))
@@ -268,7 +270,7 @@ static void judge_partition_end(const struct subject *subject)
 	}
 	/* no remedy says what the content would lose */
 	if (own->content.type || own->content.table || own->content.unread ||
-	    !can_change(disk))
+	    !can_change(disk) || stack_multipath(subject->stack, disk))
 		return;
 	words = words_of_table(subject);
 	words.size = (bytes - over) / unit;

@@ -92,6 +92,13 @@ static const struct stack_layer *find_drive(const struct stack *stack,
 	return found;
 }
 
+/* Check for the drive, or for the multipath device that has it in its place. */
+static bool is_drive(const struct layout_subject *subject,
+		     const struct stack_layer *layer)
+{
+	return layer == subject->drive || layer->kind == STACK_MULTIPATH;
+}
+
 /* Return the shift of a device on units of a size. */
 static struct maybe find_shift(const struct layout_subject *subject,
 			       const struct stack *stack,
@@ -99,10 +106,10 @@ static struct maybe find_shift(const struct layout_subject *subject,
 {
 	const struct stack_layer *own = subject->layer;
 
-	if (own == subject->drive)
-		return position_by_offset(own, unit);
+	if (is_drive(subject, own))
+		return position_by_offset(subject->drive, unit);
 	if (own->kind == STACK_PARTITION &&
-	    &stack->layer[own->below[0]] == subject->drive)
+	    is_drive(subject, &stack->layer[own->below[0]]))
 		return position_add(position_by_offset(subject->drive,
 						       unit),
 				    own->start, unit);

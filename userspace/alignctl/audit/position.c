@@ -72,11 +72,16 @@ int64_t position_offset(int64_t shift, int64_t block)
 	return (int64_t)(-(uint64_t)shift & (uint64_t)(block - 1));
 }
 
-/* Check whether a device is what the header on the one below describes. */
+/*
+ * Check whether a device is what the header on the one below describes, or all of
+ * the one below.
+ */
 static bool is_data_of(const struct stack_layer *layer,
 		       const struct stack_layer *below)
 {
 	switch (layer->kind) {
+	case STACK_MULTIPATH:
+		return true;
 	case STACK_MD:
 		return stack_has_type(below, "linux_raid_member");
 	case STACK_LVM:
@@ -90,7 +95,8 @@ static bool is_data_of(const struct stack_layer *layer,
 
 /*
  * Return the place of a device by those below: of a partition or loop device by
- * its start, of the data behind a header by where they begin on all of those.
+ * its start, of the data behind a header by where they begin on all of those, of
+ * a multipath device by its paths.
  */
 static struct maybe by_below(const struct stack *stack,
 			     const struct stack_layer *layer,
@@ -103,7 +109,9 @@ static struct maybe by_below(const struct stack *stack,
 		return position_add(position[layer->below[0]].shift, layer->start,
 			       block);
 	for (i = 0; i < layer->nr_below; i++) {
-		struct maybe data = position[layer->below[i]].data_shift;
+		const struct position *at = &position[layer->below[i]];
+		struct maybe data = layer->kind == STACK_MULTIPATH ?
+				    at->shift : at->data_shift;
 
 		if (!is_data_of(layer, &stack->layer[layer->below[i]]) ||
 		    !maybe_known(data) || (i && !maybe_same(data, shift)))

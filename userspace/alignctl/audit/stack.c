@@ -52,6 +52,18 @@ const struct stack_layer *stack_above(const struct stack *stack, size_t below,
 	return NULL;
 }
 
+const struct stack_layer *stack_multipath(const struct stack *stack,
+					  const struct stack_layer *layer)
+{
+	const struct stack_layer *above = NULL;
+	size_t index = (size_t)(layer - stack->layer);
+
+	while ((above = stack_above(stack, index, above)))
+		if (above->kind == STACK_MULTIPATH)
+			return above;
+	return NULL;
+}
+
 void stack_add_mount(struct stack_layer *layer, const char *place)
 {
 	*ARRAY_APPEND(layer->mounts, layer->nr_mounts) =

@@ -216,6 +216,13 @@ void stack_lies_on(struct stack *stack, size_t below);
 const struct stack_layer *stack_above(const struct stack *stack, size_t below,
 				      const struct stack_layer *last);
 
+/*
+ * Return the multipath device that a disk is a path of; NULL: it is none. A path
+ * is in use by that device alone, and is one of several to the same blocks.
+ */
+const struct stack_layer *stack_multipath(const struct stack *stack,
+					  const struct stack_layer *layer);
+
 void stack_add_mount(struct stack_layer *layer, const char *place);
 
 /* Note why headers were not read. The content owns @text, which is allocated. */

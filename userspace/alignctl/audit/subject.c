@@ -42,11 +42,13 @@ struct remedy_words words_of_layer(const struct stack_layer *layer)
 struct remedy_words subject_words(const struct subject *subject)
 {
 	const struct stack_layer *own = subject->layer;
+	const struct stack_layer *multipath = stack_multipath(subject->stack,
+							      own);
 	struct remedy_words words;
 
 	if (own->kind != STACK_PARTITION ||
 	    subject_disk(subject)->kind != STACK_FILE)
-		return words_of_layer(own);
+		return words_of_layer(multipath ? multipath : own);
 	words = words_of_layer(subject_disk(subject));
 	words.image_start = maybe_or(own->start, 0);
 	words.image_bytes = maybe_or(own->bytes, 0);

@@ -41,8 +41,8 @@ const struct stack_layer *subject_disk(const struct subject *subject);
 struct remedy_words words_of_layer(const struct stack_layer *layer);
 
 /*
- * Return the words of a command for a device, or for a part of an image, which
- * has no path of its own.
+ * Return the words of a command for a device, for the multipath device of a disk
+ * that is a path of one, or for a part of an image, which has no path of its own.
  */
 struct remedy_words subject_words(const struct subject *subject);
 

@@ -281,6 +281,19 @@ static void report_layout(const struct stack *stack,
 }
 
 /*
+ * Check for a disk that a layout can be made on: a path of a multipath device is
+ * not, as that device is in its place.
+ */
+static bool is_whole_disk(const struct stack *stack,
+			  const struct stack_layer *layer)
+{
+	if (layer->aside || layer->kind == STACK_MULTIPATH)
+		return !layer->aside;
+	return layer->kind == STACK_DISK && !layer->nr_below &&
+	       !stack_multipath(stack, layer);
+}
+
+/*
  * Report what to give for new layouts on the operands, or without any on all
  * disks. Return: enum alignctl_exit.
  */
@@ -299,8 +312,7 @@ static int report_layouts(const struct stack *stack,
 			report_layout(stack, judgement, index, array, &printed);
 	}
 	for (i = 0; !nr && i < stack->nr; i++)
-		if (stack->layer[i].kind == STACK_DISK &&
-		    !stack->layer[i].nr_below && !stack->layer[i].aside)
+		if (is_whole_disk(stack, &stack->layer[i]))
 			report_layout(stack, judgement, i, array, &printed);
 	if (json) {
 		document = json_new_document(LAYOUT_FORMAT);

@@ -594,3 +594,41 @@ def test_a_drive_without_its_medium_is_no_crash_and_not_free_of_findings(tmp_pat
         done = alignctl("check", "sda", name, env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)})
         assert (done.returncode, done.stdout) == (IO, "")
         assert done.stderr == f"alignctl: {name}: has no size; is it connected, and a medium in the drive?\n"
+
+
+@pytest.fixture
+def paths(tmp_path):
+    """A machine with a LUN that has two paths, of which the second only stands by and cannot be read."""
+    machine = Machine(tmp_path)
+    for number, name in enumerate(("sda", "sdb")):
+        machine.disk(name, (8, 16 * number), io_min=16384, rotational=0)
+    machine.disk("dm-0", (253, 0), parent="virtual/block", io_min=16384, rotational=0, slaves=["sda", "sdb"], dm__name="vg-lun",
+                 dm__uuid="mpath-3600")
+    run("sfdisk", "--quiet", "--no-tell-kernel", tmp_path / "dev/sda", input="label: gpt\nstart=2049, size=16384\n")
+    shutil.copy(tmp_path / "dev/sda", tmp_path / "dev/mapper/vg-lun")
+    (tmp_path / "dev/sdb").unlink()
+    return machine
+
+
+def test_what_mends_a_path_is_done_to_its_multipath_device(paths):
+    """The path is in use by that device; align devices on two paths would be two writers of the same blocks."""
+    paths.device("sda1", (8, 1), parent="pci0/sda", bytes_=16384 * SECTOR, partition=1, start=2049)
+    faults, notes, _ = paths.check()
+    assert notes["sda"]["large-unit"]["command"] == notes["sdb"]["large-unit"]["command"] == (
+        "alignctl attach /dev/mapper/vg-lun --physical auto")
+    assert not faults["sda1"][UNALIGNED]["command"] and "multipath" in faults["sda1"][UNALIGNED]["not_in_place"]
+    # the content of a path is the multipath device's
+    assert "unread" not in notes["sdb"]
+
+
+def test_an_align_device_on_a_multipath_device_is_one_on_each_path(paths):
+    paths.disk("dm-1", (253, 1), parent="virtual/block", io_min=16384, rotational=0, slaves=["dm-0"], dm__name="vg-align",
+               dm__uuid="ALIGN-1", align__target0_mode="report", align__target0_physical_block_size=16384)
+    _, notes, _ = paths.check()
+    assert not any("large-unit" in notes.get(name, {}) for name in ("sda", "sdb"))
+
+
+def test_layouts_are_for_a_multipath_device_and_not_for_its_paths(paths):
+    done = alignctl("check", "--layout", env={**os.environ, "ALIGNCTL_SYSROOT": str(paths.root)})
+    assert done.returncode == FINE
+    assert "/dev/mapper/vg-lun" in done.stdout and "mkfs.ext4 -b 16384 /dev/sd" not in done.stdout
