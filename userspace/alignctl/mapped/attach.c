@@ -456,12 +456,18 @@ int attach_create(struct attach_options *options, const char *name,
 static int refuse_target(const struct online *online,
 			 const struct device *device, const char *type)
 {
-	CLEANUP_FREE char *below = NULL;
+	CLEANUP_FREE char *below = NULL, *attach = NULL;
 	bool in_use;
 
 	if (!strcmp(type, "align")) {
 		message_error("%s: is an align device already; the verb set changes it",
 			      online->name);
+		return ALIGNCTL_USAGE;
+	}
+	if (!strcmp(type, "multipath")) {
+		attach = remedy_of_device(REMEDY_ATTACH, device->path);
+		message_error("%s: its table is of target multipath, not linear; close it, then '%s', as its paths must have one align device",
+			      online->name, attach);
 		return ALIGNCTL_USAGE;
 	}
 	below = online_below(device->sys.dir, &in_use);

@@ -528,14 +528,17 @@ static void visit_slave(const char *name, void *context)
 	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
 	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
 	CLEANUP_FREE char *dm = sysfs_text(dir, "dm/name");
+	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
 	struct below *below = context;
 	CLEANUP_FREE char *before = NULL, *path = NULL, *command = NULL;
-	bool linear = dm && is_linear(dm);
+	/* its paths lead to the same blocks, which may have one align device */
+	bool multipath = uuid && !strncmp(uuid, "mpath-", strlen("mpath-"));
+	bool linear = dm && !multipath && is_linear(dm);
 	dev_t devno;
 
 	if (!sysfs_devno(dir, "dev", &devno))
 		return;
-	if (dm && !linear && below->depth < BELOW_DEPTH_MAX) {
+	if (dm && !linear && !multipath && below->depth < BELOW_DEPTH_MAX) {
 		below->depth++;
 		sysfs_each(slaves, visit_slave, below);
 		below->depth--;

@@ -43,7 +43,7 @@ struct tap_test {
 	X(cause) X(drive_log) X(drive_interval) X(mode_keeper) X(top_counting) X(top_names)	\
 	X(top_report) X(shapes) X(probed) X(decode) X(unit_claims) X(hwdb)	\
 	X(layout) X(lawful) X(kind) X(rounds) X(cut) X(cut_state) X(cut_judge)	\
-	X(same_disk) X(lanes) X(members) X(schema)
+	X(same_disk) X(online) X(lanes) X(members) X(schema)
 
 #define TAP_DECLARE(name) extern const struct tap_test name##_tests[];
 TAP_FILES(TAP_DECLARE)
