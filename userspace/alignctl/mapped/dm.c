@@ -392,6 +392,61 @@ bool dm_name_lost(const char *name)
 	return false;
 }
 
+/**
+ * struct holders - search for other users of a device below
+ * @self: the kernel's name of the device that is none of them
+ * @other: a holder that is another device, or NULL
+ */
+struct holders {
+	const char *self;
+	char *other;
+};
+
+static void visit_holder(const char *name, void *context)
+{
+	struct holders *holders = context;
+
+	if (!holders->other && strcmp(name, holders->self))
+		holders->other = memory_or_exit(strdup(name));
+}
+
+char *dm_other_holder(unsigned int number, dev_t below)
+{
+	CLEANUP_FREE char *self = message_format("dm-%u", number);
+	CLEANUP_FREE char *dir = sysfs_path("/sys/dev/block/%u:%u/holders",
+					    major(below), minor(below));
+	struct holders holders = { .self = self };
+
+	sysfs_each(dir, visit_holder, &holders);
+	return holders.other;
+}
+
+/*
+ * Refuse to go on with a device that was made by @create, if another one maps the
+ * device below: the check by O_EXCL came before the table, which holds the device
+ * below for all of device-mapper, so that LVM may have activated a volume there
+ * between the two. Return: enum alignctl_exit; errors have been reported.
+ */
+static int refuse_other_holder(struct dm_task *create, const char *name,
+			       const char *params)
+{
+	CLEANUP_FREE char *other = NULL, *dir = NULL, *dm = NULL;
+	struct align_table table;
+	struct dm_info info;
+
+	if (!dm_task_get_info(create, &info) ||
+	    !status_parse_table(params, &table))
+		return ALIGNCTL_FINE;
+	other = dm_other_holder(info.minor, table.device);
+	if (!other)
+		return ALIGNCTL_FINE;
+	dir = sysfs_path("/sys/class/block/%s", other);
+	dm = sysfs_text(dir, "dm/name");
+	message_error("%s: not made, as %s%s%s%s uses the device below, too, since just now; close that one first",
+		      name, other, dm ? " (" : "", dm ? dm : "", dm ? ")" : "");
+	return ALIGNCTL_BUSY;
+}
+
 /* Remove a device whose table could not be loaded or resumed. */
 static void undo_create(const char *name)
 {
@@ -457,6 +512,12 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 				    log);
 		undo_create(name);
 		return task_refusal_status(load);
+	}
+	if (refuse_other_holder(create, name, params)) {
+		if (log >= 0)
+			close(log);
+		undo_create(name);
+		return ALIGNCTL_BUSY;
 	}
 	if (!dm_task_set_name(resume, name) ||
 	    !dm_task_set_add_node(resume, DM_ADD_NODE_ON_RESUME) ||

@@ -69,7 +69,14 @@ bool dm_name_lost(const char *name);
 char *dm_node(const char *name, int64_t partition);
 
 /*
- * Create a device with one align target and a UUID for dm_align_attached().
+ * Return the kernel's name of a device but dm-@number that maps a part of @below,
+ * for free(), or NULL. Device-mapper lets devices share what is below them.
+ */
+char *dm_other_holder(unsigned int number, dev_t below);
+
+/*
+ * Create a device with one align target and a UUID for dm_align_attached(), unless
+ * another device maps the device below by then.
  * Return: enum alignctl_exit; the kernel's reason has been reported.
  */
 int dm_align_create(const char *name, uint64_t sectors, const char *params);

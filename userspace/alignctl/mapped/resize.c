@@ -29,40 +29,6 @@ static uint64_t sectors_of(dev_t devno)
 	return (uint64_t)sectors;
 }
 
-/**
- * struct holders - search for other users of a device below
- * @self: the kernel's name of the device to grow
- * @other: a holder that is another device, or NULL
- */
-struct holders {
-	const char *self;
-	char *other;
-};
-
-static void visit_holder(const char *name, void *context)
-{
-	struct holders *holders = context;
-
-	if (!holders->other && strcmp(name, holders->self))
-		holders->other = memory_or_exit(strdup(name));
-}
-
-/*
- * Return the kernel's name of another device that maps a part of @below, for
- * free(), or NULL. Device-mapper lets devices share what is below them, and the
- * sectors to grow into may be the other's.
- */
-static char *other_holder(const struct dm_align *device, dev_t below)
-{
-	CLEANUP_FREE char *self = message_format("dm-%u", minor(device->devno));
-	CLEANUP_FREE char *dir = sysfs_path("/sys/dev/block/%u:%u/holders",
-					    major(below), minor(below));
-	struct holders holders = { .self = self };
-
-	sysfs_each(dir, visit_holder, &holders);
-	return holders.other;
-}
-
 /*
  * Refuse a device whose size another program keeps, as its UUID tells: sectors
  * after its own may be another volume's. Return: ALIGNCTL_FINE if there is no
@@ -154,7 +120,7 @@ static int judge_fit(const struct dm_align *device, enum mapping_fit fit,
 	case MAPPING_GROWS:
 		break;
 	}
-	other = other_holder(device, place.device);
+	other = dm_other_holder(minor(device->devno), place.device);
 	if (!other)
 		return ALIGNCTL_FINE;
 	message_error("%s: not grown, since %s is used by %s too, which may own the new sectors",

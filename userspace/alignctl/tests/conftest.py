@@ -51,13 +51,24 @@ def loop(disk):
     subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
 
 
+def preloaded(folder, name):
+    """The library of verbs/hooks/NAME.c, for LD_PRELOAD."""
+    library = folder / f"{name}.so"
+    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
+                    Path(__file__).with_name("verbs") / f"hooks/{name}.c"], check=True)
+    return library
+
+
 @pytest.fixture(scope="session")
 def hook(tmp_path_factory):
-    """The library of verbs/hooks/drivehook.c, for LD_PRELOAD."""
-    library = tmp_path_factory.mktemp("hook") / "drivehook.so"
-    subprocess.run(["cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-D_GNU_SOURCE", "-shared", "-fPIC", "-o", library,
-                    Path(__file__).with_name("verbs") / "hooks/drivehook.c"], check=True)
-    return library
+    """The library that answers in place of a drive."""
+    return preloaded(tmp_path_factory.mktemp("hook"), "drivehook")
+
+
+@pytest.fixture(scope="session")
+def mapper(tmp_path_factory):
+    """The library that stands for libdevmapper."""
+    return preloaded(tmp_path_factory.mktemp("mapper"), "mapperhook")
 
 
 @pytest.fixture

@@ -117,3 +117,20 @@ def test_attach_offers_the_probed_blocks(loop, tmp_path, kept, start, arguments,
     finally:
         os.close(held)
     assert (done.returncode, done.stdout) == (BUSY, before + (f"{loop}: {said}\n" if said else ""))
+
+
+def test_a_device_that_another_one_maps_meanwhile_is_not_attached(loop, tmp_path, mapper):
+    """Devices of device-mapper share what is below them, so O_EXCL keeps none of them out between the check and the table:
+    LVM may activate a volume there."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    disk = machine.disk("sde", (os.major(number), os.minor(number)))
+    # the new device itself, and the one that came
+    for name, dm in (("dm-0", "align-sde"), ("dm-7", "vg-root")):
+        machine.disk(name, (253, int(name[3:])), parent="virtual/block", slaves=["sde"], dm__name=dm)
+    log = tmp_path / "log"
+    refused = alignctl("attach", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
+                                            "MAPPERHOOK": str(log)})
+    assert refused.returncode == BUSY
+    assert f"align-{disk.name}: not made, as dm-7 (vg-root) uses the device below, too" in refused.stderr
+    assert log.read_text().split() == ["create", "load", "remove"]
