@@ -672,12 +672,7 @@ int attach_open(struct device *device, const char *path)
 		message_error("%s: a regular file; '%s' makes a block device of it",
 			      device->path, loop);
 		result = ALIGNCTL_USAGE;
-	} else if (!device->sectors) {
-		message_error("%s: has no size; is a medium in the drive?",
-			      device->path);
-		result = ALIGNCTL_IO;
-	}
-	if (result)
 		device_close(device);
+	}
 	return result;
 }

@@ -85,10 +85,7 @@ const char *attach_setting(enum attach_setting setting, const char *argument,
  */
 bool attach_complete(struct attach_options *options);
 
-/*
- * Open a device to attach; refuse files, and devices of no size. Return: enum
- * alignctl_exit; errors have been reported and leave nothing to close.
- */
+/* Open a device to attach; refuse files. Return: as device_open(). */
 int attach_open(struct device *device, const char *path);
 
 /* Return the default name, made from the device's, for free(). */

@@ -107,6 +107,18 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 	return ALIGNCTL_FINE;
 }
 
+/* Open a block device that has a size. Return: as device_open(). */
+static int open_block(struct device *device, dev_t devno, const char *path)
+{
+	int result = device_open_devno(device, devno, path);
+
+	if (result || device->sectors)
+		return result;
+	message_error("%s: has no size; is a medium in the drive?", path);
+	device_close(device);
+	return ALIGNCTL_IO;
+}
+
 int device_open(struct device *device, const char *path)
 {
 	struct stat found;
@@ -116,7 +128,7 @@ int device_open(struct device *device, const char *path)
 		return errno == EACCES ? ALIGNCTL_IO : ALIGNCTL_USAGE;
 	}
 	if (S_ISBLK(found.st_mode))
-		return device_open_devno(device, found.st_rdev, path);
+		return open_block(device, found.st_rdev, path);
 	if (!S_ISREG(found.st_mode)) {
 		message_error("%s: neither a block device nor a regular file",
 			      path);

@@ -55,7 +55,8 @@ struct device {
 };
 
 /*
- * Read a device's geometry, following links; the device itself is not opened.
+ * Read a device's geometry, following links; the device itself is not opened. A
+ * block device of no size, as a drive without a medium is, is refused.
  * Return: enum alignctl_exit; errors have been reported and leave nothing to
  * close.
  */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A device in use, or one with data, is refused."""
 
+import fcntl
 import os
 import re
 import subprocess
@@ -11,6 +12,8 @@ from alignctl_program import alignctl
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
+# Of linux/loop.h.
+LOOP_CTL_ADD, LOOP_CTL_REMOVE = 0x4c80, 0x4c81
 
 
 def test_a_file_with_data_is_refused_unless_forced(disk):
@@ -86,3 +89,28 @@ def test_a_device_that_a_program_holds_is_refused(loop):
             assert refused.returncode == BUSY and f"{loop}: in use" in refused.stderr
     finally:
         os.close(held)
+
+
+@pytest.fixture
+def empty():
+    """A block device of no size: a loop device without a file, of a number that nobody else takes meanwhile."""
+    number = 1000 + os.getpid()
+    control = os.open("/dev/loop-control", os.O_RDWR) if os.path.exists("/dev/loop-control") and not os.geteuid() else -1
+    if control < 0:
+        pytest.skip("loop devices need root and /dev/loop-control")
+    try:
+        fcntl.ioctl(control, LOOP_CTL_ADD, number)
+        yield f"/dev/loop{number}"
+        fcntl.ioctl(control, LOOP_CTL_REMOVE, number)
+    finally:
+        os.close(control)
+
+
+@pytest.mark.parametrize("arguments", [
+    ["attach"], ["conform"], ["probe", "block-size"], ["plan", "w512", "--on"], ["replay", "w512", "--on"],
+    ["verify", "w512", "--on"], ["record", "--output", "recording"], ["top", "--once"]])
+def test_a_drive_without_a_medium_is_named_as_such(empty, tmp_path, arguments):
+    """And not by what does not fit into 0 bytes, such as a trace that probe has made."""
+    refused = alignctl(*arguments, empty, cwd=tmp_path)
+    assert (refused.returncode, refused.stdout) == (IO, "")
+    assert f"alignctl: {empty}: has no size; is a medium in the drive?\n" in refused.stderr and "trace.csv" not in refused.stderr
