@@ -30,6 +30,9 @@ static char *lvm_pattern(const struct device *device)
 	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
 	const char *from = dm ? dm : device->sys.name;
 	CLEANUP_FREE char *name = memory_or_exit(malloc(3 * strlen(from) + 1));
+	/* as the kernel names them, else that of md1 would hide md127, too */
+	bool digit = isdigit((unsigned char)from[strlen(from) - 1]);
+	const char *partitions = digit ? "(p[0-9]+)?" : "([0-9]+)?";
 	char *to = name;
 
 	for (; *from; from++) {
@@ -40,8 +43,7 @@ static char *lvm_pattern(const struct device *device)
 	}
 	*to = '\0';
 	return message_format("r|^/dev/%s%s%s$|", dm ? "mapper/" : "", name,
-			      device->sys.partition || dm ? "" :
-							    "(p?[0-9]+)?");
+			      device->sys.partition || dm ? "" : partitions);
 }
 
 /*

@@ -2,7 +2,9 @@
 """What attach refuses and says before it makes a device. No device-mapper is needed."""
 
 import os
+import re
 import subprocess
+import zlib
 
 import pytest
 
@@ -134,3 +136,33 @@ def test_a_device_that_another_one_maps_meanwhile_is_not_attached(loop, tmp_path
     assert refused.returncode == BUSY
     assert f"align-{disk.name}: not made, as dm-7 (vg-root) uses the device below, too" in refused.stderr
     assert log.read_text().split() == ["create", "load", "remove"]
+
+
+def physical_volume(path):
+    """Write the label of a physical volume of LVM, without metadata, as pvcreate does."""
+    label = bytearray(512)
+    label[:8], label[8:16], label[20:24], label[24:32] = b"LABELONE", (1).to_bytes(8, "little"), bytes([32, 0, 0, 0]), b"LVM2 001"
+    label[32:64], label[64:72] = b"0123456789abcdefghijklmnopqrstuv", (8 << 20).to_bytes(8, "little")
+    label[72:80] = (1 << 20).to_bytes(8, "little")
+    # the CRC of LVM begins with another number than zlib's, and is not inverted
+    label[16:20] = (zlib.crc32(label[20:], 0xf597a6cf ^ 0xffffffff) ^ 0xffffffff).to_bytes(4, "little")
+    with open(path, "r+b") as device:
+        device.seek(512)
+        device.write(label)
+
+
+@pytest.mark.parametrize("name, hidden, seen", [
+    ("md1", ["md1", "md1p1", "md1p12"], ["md10", "md127", "md127p1", "md"]),
+    ("nvme0n1", ["nvme0n1", "nvme0n1p3"], ["nvme0n12", "nvme0n12p3"]),
+    ("sda", ["sda", "sda1", "sda12"], ["sdaa", "sdap1"]),
+])
+def test_the_filter_for_lvm_hides_a_device_with_its_partitions_and_no_other_one(loop, tmp_path, mapper, name, hidden, seen):
+    physical_volume(loop)
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(name, (os.major(number), os.minor(number)))
+    done = alignctl("attach", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
+                                         "MAPPERHOOK": str(tmp_path / "log")})
+    [pattern] = re.findall(r'global_filter = \[ "r\|(.*?)\|" \]', done.stderr)
+    pattern = re.compile(pattern)
+    assert all(pattern.match(f"/dev/{each}") for each in hidden) and not any(pattern.match(f"/dev/{each}") for each in seen)
