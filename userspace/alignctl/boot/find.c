@@ -250,14 +250,10 @@ static bool means_only(const char *name, dev_t devno)
 	return only;
 }
 
-/*
- * Return the rank of a link below /dev/disk/by-id, 0 for the best. Links that
- * tell what a device contains, as those of LVM, are no names of the device.
- */
-static size_t rank_of(const char *link)
+size_t find_link_rank(const char *link)
 {
 	static const char *const ranks[] = {
-		"wwn-", "nvme-eui.", "nvme-uuid.", "dm-uuid-", "md-uuid-",
+		"dm-uuid-", "md-uuid-", "wwn-", "nvme-eui.", "nvme-uuid.",
 		"ata-", "nvme-", "scsi-", "virtio-", "usb-", "",
 	};
 	size_t i;
@@ -269,12 +265,11 @@ static size_t rank_of(const char *link)
 	return i;
 }
 
-/* Return the best "ID=..." of a device, for free(), or NULL. */
-static char *best_id(struct udev_device *device, dev_t devno)
+/* Return the best "ID=..." of a device, of a rank below @rank, for free(), or NULL. */
+static char *best_id(struct udev_device *device, dev_t devno, size_t rank)
 {
 	struct udev_list_entry *entry;
 	char *best = NULL;
-	size_t rank = SIZE_MAX;
 
 	udev_list_entry_foreach(entry,
 				udev_device_get_devlinks_list_entry(device)) {
@@ -285,9 +280,9 @@ static char *best_id(struct udev_device *device, dev_t devno)
 			continue;
 		link += strlen(BY_ID);
 		name = message_format("ID=%s", link);
-		if (rank_of(link) >= rank || !means_only(name, devno))
+		if (find_link_rank(link) >= rank || !means_only(name, devno))
 			continue;
-		rank = rank_of(link);
+		rank = find_link_rank(link);
 		free(best);
 		best = name;
 		name = NULL;
@@ -319,10 +314,12 @@ char *find_stable_name(dev_t devno, const char *path, bool *stable)
 	char *name = NULL;
 
 	if (device) {
-		name = by_property(device, devno, "PARTUUID",
-				   "ID_PART_ENTRY_UUID");
+		name = best_id(device, devno, FIND_RANK_DISK);
 		if (!name)
-			name = best_id(device, devno);
+			name = by_property(device, devno, "PARTUUID",
+					   "ID_PART_ENTRY_UUID");
+		if (!name)
+			name = best_id(device, devno, SIZE_MAX);
 		/* last: it is of the content, which mkfs replaces */
 		if (!name)
 			name = by_property(device, devno, "UUID",

@@ -54,9 +54,21 @@ bool find_has(const struct find_result *result, dev_t devno);
 int find_wait(const struct aligntab_line *line, unsigned int seconds,
 	      struct find_result *result);
 
+/* The first rank of a link that a disk may have. */
+#define FIND_RANK_DISK	2U
+
+/*
+ * Return the rank of a link below /dev/disk/by-id, given without the folder, 0 for
+ * the best; SIZE_MAX: it is no name of the device, as it tells what this contains.
+ * A mapped device's own come first: a multipath device also has the names of the
+ * disk, which mean one of its paths until it is made, and so has a partition on it.
+ */
+size_t find_link_rank(const char *link);
+
 /*
  * Return the most stable name for a line of aligntab that means the device and
- * no other one, for free(): PARTUUID=, ID=, UUID=, or else its path. @stable:
+ * no other one, for free(): of a mapped device the ID= that has its UUID, else
+ * PARTUUID=, ID=, UUID=, or else its path. @stable:
  * set to whether it is better than a path that the kernel may give to another
  * device.
  */

@@ -80,7 +80,25 @@ static void meant(void)
 	}
 }
 
+/* The names of a multipath device, of which those of the disk are its paths', too. */
+static void ranks(void)
+{
+	static const char *const links[] = {
+		"dm-uuid-mpath-3600", "wwn-0x600", "scsi-3600", "dm-name-mpatha",
+	};
+	size_t i;
+
+	for (i = 1; i < sizeof(links) / sizeof(links[0]); i++)
+		CHECK(find_link_rank(links[i - 1]) < find_link_rank(links[i]),
+		      "%s, %s", links[i - 1], links[i]);
+	CHECK(find_link_rank("dm-uuid-mpath-3600") < FIND_RANK_DISK &&
+	      find_link_rank("md-uuid-1") < FIND_RANK_DISK &&
+	      find_link_rank("wwn-0x600") == FIND_RANK_DISK, "of a disk");
+	CHECK(find_link_rank("lvm-pv-uuid-1") == SIZE_MAX, "content");
+}
+
 const struct tap_test find_tests[] = {
 	{ "a line means its device, but never what attach made of it", meant },
+	{ "a mapped device is named by its own UUID, not as its paths are", ranks },
 	{ 0 },
 };
