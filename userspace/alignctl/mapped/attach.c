@@ -245,23 +245,6 @@ static void warn_of_sharing(const struct device *device)
 }
 
 /*
- * Find the blocks of a device by those that were measured of its disk. Return:
- * false if there are none.
- */
-static bool find_probed(struct probed *probed, const struct device *device)
-{
-	int64_t start = 0;
-
-	if (!probed_read_or_warn(probed, device->sys.disk_dir) ||
-	    (device->sys.partition &&
-	     !sysfs_number(device->sys.dir, "start", &start)))
-		return false;
-	probed->offset = align_shifted_offset(probed->offset, (uint64_t)start,
-					      probed->block);
-	return true;
-}
-
-/*
  * Print the options to give where the disk's blocks were measured and are not
  * @geometry, unless the user has chosen other ones. Return: whether they were
  * measured.
@@ -273,7 +256,7 @@ static bool print_probed(const struct attach_options *options,
 	bool chosen = options->physical && !options->physical_auto;
 	struct probed probed;
 
-	if (!find_probed(&probed, device))
+	if (!probed_find(&probed, device))
 		return false;
 	if ((probed.block != geometry->physical && !chosen) ||
 	    (probed.offset != geometry->offset && !options->offset_given &&

@@ -276,3 +276,27 @@ bool probed_read_or_warn(struct probed *probed, const char *disk_dir)
 		message_warning("%s; this result is not used", wrong);
 	return found;
 }
+
+bool probed_find(struct probed *probed, const struct device *device)
+{
+	int64_t start = 0;
+
+	if (!device->block ||
+	    !probed_read_or_warn(probed, device->sys.disk_dir) ||
+	    (device->sys.partition &&
+	     !sysfs_number(device->sys.dir, "start", &start)))
+		return false;
+	probed->offset = align_shifted_offset(probed->offset, (uint64_t)start,
+					      probed->block);
+	return true;
+}
+
+void probed_apply(struct device *device)
+{
+	struct probed probed;
+
+	if (!probed_find(&probed, device))
+		return;
+	device->physical = probed.block;
+	device->alignment_offset = maybe_of(probed.offset);
+}

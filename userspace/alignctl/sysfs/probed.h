@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sysfs/device.h"
+
 /**
  * struct probed - the measured blocks of a disk
  * @block: physical block, bytes
@@ -81,5 +83,14 @@ bool probed_rotation_read(struct probed_rotation *rotation,
 
 /* Read its blocks, and warn of a file that cannot be used. */
 bool probed_read_or_warn(struct probed *probed, const char *disk_dir);
+
+/*
+ * Find the blocks of a device by those that were measured of its disk, and warn
+ * likewise. Return: false if there are none.
+ */
+bool probed_find(struct probed *probed, const struct device *device);
+
+/* Put the blocks that were measured in place of those that a device claims. */
+void probed_apply(struct device *device);
 
 #endif

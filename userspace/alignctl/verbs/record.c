@@ -14,7 +14,9 @@
 #include "record/record.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
+#include "sysfs/probed.h"
 #include "verbs/new_trace.h"
+#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_BUFFER_KIB	4096
@@ -177,6 +179,8 @@ static int record_device(struct record_arguments *arguments, const char *path)
 		device_close(&device);
 		return result;
 	}
+	probed_apply(&device);
+	unit_note_counted(&device);
 	options->device = &device;
 	warn_of_feedback(options);
 	result = record_run(&record, options);

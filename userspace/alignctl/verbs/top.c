@@ -11,12 +11,14 @@
 #include "base/progress.h"
 #include "observe/programs.h"
 #include "sysfs/device.h"
+#include "sysfs/probed.h"
 #include "top/counting.h"
 #include "top/disk_metrics.h"
 #include "top/disks.h"
 #include "top/names.h"
 #include "top/report.h"
 #include "verbs/intervals.h"
+#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_INTERVAL	1	/* seconds */
@@ -328,6 +330,8 @@ static int run(const struct verb *verb, int argc, char **argv)
 	result = device_open(&device, argv[first]);
 	if (result)
 		return result;
+	probed_apply(&device);
+	unit_note_counted(&device);
 	result = top_device(&arguments, &device);
 	device_close(&device);
 	return result;

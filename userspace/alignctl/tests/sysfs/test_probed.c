@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "base/cleanup.h"
 #include "base/message.h"
@@ -279,6 +280,30 @@ static void unusable(void)
 	tree_close();
 }
 
+/* A partition of a disk that says 512, and was measured to have 4096 from 3584. */
+static void applied(void)
+{
+	struct device device;
+
+	make_disk("pci0");
+	tree_file("/sys/dev/block/8:16/device/wwid", "naa.5\n");
+	tree_file("/sys/dev/block/8:16/queue/physical_block_size", "512\n");
+	tree_device("pci0/sdb", "sdb1", "8:17", 1);
+	tree_file("/sys/dev/block/8:17/size", "2048\n");
+	tree_file("/sys/dev/block/8:17/start", "9\n");
+	CHECK(!device_open_devno(&device, makedev(8, 17), "sdb1"), "open");
+	probed_apply(&device);
+	CHECK(device.physical == 512, "without a file: %u", device.physical);
+	tree_file("/var/lib/alignctl/probed/naa.5.json", GOOD);
+	probed_apply(&device);
+	/* 3584 - 9 * 512 = -1024 */
+	CHECK(device.physical == 4096 && maybe_is(device.alignment_offset, 3072),
+	      "%u from %d", device.physical,
+	      (int)maybe_or(device.alignment_offset, -1));
+	device_close(&device);
+	tree_close();
+}
+
 const struct tap_test probed_tests[] = {
 	{ "what probe has kept is taken", taken },
 	{ "a file that is no result of probe is refused", no_record },
@@ -288,5 +313,6 @@ const struct tap_test probed_tests[] = {
 	{ "the file is found by the disk's wwid or serial number", by_name },
 	{ "a disk without a name of its own has no file", without_name },
 	{ "a file that cannot be used is passed over", unusable },
+	{ "what was measured of a disk stands for what it claims", applied },
 	{ 0 },
 };
