@@ -222,11 +222,13 @@ static void search_shared(const char *dir, struct shared_search *search);
 
 static void search_slave(const char *name, void *context)
 {
-	CLEANUP_FREE char *link = sysfs_path("/sys/class/block/%s", name);
-	CLEANUP_FREE char *dir = realpath(link, NULL);
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_SYSFS struct sysfs_device slave = { 0 };
+	dev_t devno;
 
-	if (dir)
-		search_shared(dir, context);
+	/* of a partition, the disk tells how it is reached */
+	if (sysfs_devno(dir, "dev", &devno) && sysfs_device_open(&slave, devno))
+		search_shared(slave.disk_dir, context);
 }
 
 /* Check for a transport of NVMe that only this machine has. */

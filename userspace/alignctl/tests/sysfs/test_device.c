@@ -214,6 +214,22 @@ static void shared(void)
 	CHECK(reason, "a volume on a multipath device is not shared");
 	device_close(&device);
 	tree_close();
+	free(reason);
+
+	/* one on a partition, which has neither device nor slaves itself */
+	tree_open();
+	tree_device("nvme", "nvme0n1", "259:0", 0);
+	tree_file("/sys/dev/block/259:0/device/transport", "tcp\n");
+	tree_device("nvme/nvme0n1", "nvme0n1p1", "259:1", 1);
+	tree_device("virtual/block", "dm-1", "253:1", 0);
+	tree_link("/sys/dev/block/253:1/slaves/nvme0n1p1",
+		  "/sys/devices/nvme/nvme0n1/nvme0n1p1");
+	CHECK(device_open_devno(&device, makedev(253, 1), "dm-1") ==
+	      ALIGNCTL_FINE, "cannot be opened");
+	reason = device_shared_reason(&device);
+	CHECK(reason, "a volume on a partition is not shared");
+	device_close(&device);
+	tree_close();
 }
 
 static void blocks_as_the_kernel_has_them(void)
