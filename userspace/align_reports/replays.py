@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -82,7 +83,7 @@ class Replays:
             return
         if not ask or not confirmed(devices, restored):
             kept = (f"; {restored} alone would be overwritten, and restored, if no other program writes there: "
-                    f"--force {busy[0]} allows that" if restored else "")
+                    f"--force {shlex.quote(busy[0])} allows that" if restored else "")
             raise Refused(f"{' and '.join(busy)}: refused, see above; nothing was written{kept}", BUSY)
         self.forced += devices
 

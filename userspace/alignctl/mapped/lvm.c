@@ -87,17 +87,21 @@ void lvm_volume_free(struct lvm_volume *volume)
 
 void lvm_warn(const char *name, const struct device *device)
 {
+	CLEANUP_FREE char *below = NULL, *above = NULL;
 	struct lvm_volume volume;
 
 	lvm_volume_find(&volume, name, device);
+	if (volume.below) {
+		below = message_shell_word(volume.below);
+		above = message_shell_word(volume.above);
+	}
 	if (volume.below && !volume.listed)
 		message_warning("%s: is a physical volume of LVM, which refuses a group with duplicate volumes; until you detach, " LVM_CONF
 				" needs the line: %s",
 				volume.below, volume.filter);
 	else if (volume.below)
 		message_warning("%s: is a physical volume of LVM, which would use this device instead of %s; before you activate the group: lvm lvmdevices -y --deldev %s && lvm lvmdevices -y --adddev %s",
-				volume.below, volume.above, volume.below,
-				volume.above);
+				volume.below, volume.above, below, above);
 	lvm_volume_free(&volume);
 }
 
@@ -119,6 +123,7 @@ int lvm_replace(const char *old, const char *new)
 	char *back[] = { "lvm", "lvmdevices", "-y", "--adddev", (char *)old,
 			 NULL };
 	CLEANUP_FREE char *removed = NULL, *added = NULL, *again = NULL;
+	CLEANUP_FREE char *word = message_shell_word(old);
 	/* one that is not listed need not be removed: --adddev decides */
 	bool was_listed = !program_run(remove, &removed);
 
@@ -128,6 +133,6 @@ int lvm_replace(const char *old, const char *new)
 		      added);
 	if (was_listed && program_run(back, &again))
 		message_error("%s: is no longer in " LVM_DEVICES_FILE ", so LVM does not find its group; run: lvm lvmdevices -y --adddev %s",
-			      old, old);
+			      old, word);
 	return ALIGNCTL_IO;
 }

@@ -40,6 +40,7 @@ int overwrite_guard(struct overwrite *overwrite)
 {
 	const struct device *device = overwrite->device;
 	struct guard_report report = { 0 };
+	CLEANUP_FREE char *word = message_shell_word(device->path);
 	const char *because = "as --force says";
 	int result;
 
@@ -64,7 +65,7 @@ int overwrite_guard(struct overwrite *overwrite)
 	}
 	if (report.nr && !overwrite->force) {
 		message_error("%s: refused, because %s would overwrite the device; take another one, or --force %s if nothing on it matters",
-			      device->path, overwrite->verb, device->path);
+			      device->path, overwrite->verb, word);
 		result = ALIGNCTL_BUSY;
 	} else if (report.nr || (result && overwrite->force)) {
 		message_warning("%s: going on, %s", device->path, because);
@@ -77,13 +78,15 @@ int overwrite_guard(struct overwrite *overwrite)
 int overwrite_open(const struct device *device, int flags, bool exclusive,
 		   const char *instead, int *fd)
 {
+	CLEANUP_FREE char *word = message_shell_word(device->path);
+
 	*fd = open(device->path, flags | O_CLOEXEC |
 		   (device->block && exclusive ? O_EXCL : 0));
 	if (*fd >= 0)
 		return ALIGNCTL_FINE;
 	if (errno == EBUSY) {
 		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
-			      device->path, device->path);
+			      device->path, word);
 		return ALIGNCTL_BUSY;
 	}
 	if (errno == EINVAL)

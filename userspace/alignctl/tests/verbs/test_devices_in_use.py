@@ -4,6 +4,7 @@
 import fcntl
 import os
 import re
+import shlex
 import subprocess
 
 import pytest
@@ -89,6 +90,15 @@ def test_a_device_that_a_program_holds_is_refused(loop):
             assert refused.returncode == BUSY and f"{loop}: in use" in refused.stderr
     finally:
         os.close(held)
+
+
+def test_the_option_that_a_refusal_proposes_can_be_pasted(tmp_path):
+    disk = tmp_path / "my 'disk'.img"
+    disk.write_bytes(b"thesis" * 100000)
+    refused = alignctl("conform", disk, "--time", 1)
+    assert refused.returncode == BUSY
+    [option] = re.findall(r"--force (.*) if nothing on it matters", refused.stderr)
+    assert shlex.split(option) == [str(disk)]
 
 
 @pytest.fixture
