@@ -35,6 +35,8 @@
 #define NOT_THERE	SIZE_MAX /* index of a device that is gone */
 /* libblkid's signature of a swap area ends a page. */
 #define SWAP_MAGIC	10
+/* Type of a SCSI device with CDs. */
+#define SCSI_TYPE_ROM	5
 
 /**
  * struct part - a part of an open device or image
@@ -751,6 +753,21 @@ static void find_all_mapped(struct stack *stack)
 	}
 }
 
+/*
+ * Check for a CD or DVD drive. The kernel gives an empty one a size, and what
+ * mostly reads has nothing to misalign.
+ */
+static bool is_optical(const struct stack_layer *layer)
+{
+	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
+	int64_t type;
+
+	return layer->kind == STACK_DISK &&
+	       sysfs_device_open(&sys, layer->devno) &&
+	       sysfs_number(sys.dir, "device/type", &type) &&
+	       type == SCSI_TYPE_ROM;
+}
+
 int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		    const struct collect_options *options)
 {
@@ -762,6 +779,8 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 	find_all_mapped(stack);
 	if (nr)
 		stack_select(stack, wanted, nr);
+	for (i = 0; i < stack->nr && !nr; i++)
+		stack->layer[i].aside = is_optical(&stack->layer[i]);
 	for (i = 0; i < stack->nr; i++) {
 		if (stack->layer[i].aside)
 			continue;

@@ -29,7 +29,7 @@ int collect_stack(struct stack *stack);
 
 /*
  * Add the machine's block devices; @wanted are the numbers of those that are
- * asked about, all if @nr is 0. Return: enum alignctl_exit; errors have been
+ * asked about, all but CD drives if @nr is 0. Return: enum alignctl_exit; errors have been
  * reported.
  */
 int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,

@@ -632,3 +632,14 @@ def test_layouts_are_for_a_multipath_device_and_not_for_its_paths(paths):
     done = alignctl("check", "--layout", env={**os.environ, "ALIGNCTL_SYSROOT": str(paths.root)})
     assert done.returncode == FINE
     assert "/dev/mapper/vg-lun" in done.stdout and "mkfs.ext4 -b 16384 /dev/sd" not in done.stdout
+
+
+def test_a_cd_drive_is_judged_only_if_it_is_named(tmp_path):
+    """The kernel gives one without a disc the size of 1 GiB, and does not read it: no host with one is without notes then."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0))
+    machine.disk("sr0", (11, 0), logical=2048, physical=2048, device__type=5)
+    (tmp_path / "dev/sr0").unlink()
+    faults, notes, devices = machine.check()
+    assert (faults, notes, devices.keys()) == ({}, {}, {"sda"})
+    assert machine.check("sr0")[2].keys() == {"sr0"}
