@@ -166,6 +166,14 @@ void __wrap_guard_usage(struct guard_report *report,
 	(void)device;
 }
 
+char *__wrap_guard_loop(const struct device *device);
+
+char *__wrap_guard_loop(const struct device *device)
+{
+	(void)device;
+	return NULL;
+}
+
 int __wrap_guard_signatures(struct guard_report *report,
 			    const struct device *device);
 

@@ -218,11 +218,14 @@ int attach_check_free(const struct device *device)
 	CLEANUP_FREE char *dm = sysfs_text(device->sys.dir, "dm/name");
 	CLEANUP_CLOSE int fd = open(device->path,
 				    O_RDONLY | O_EXCL | O_CLOEXEC);
+	CLEANUP_FREE char *loop = NULL;
 	struct guard_report report = { 0 };
 
 	if (fd >= 0)
+		loop = guard_loop(device);
+	if (fd >= 0 && !loop)
 		return ALIGNCTL_FINE;
-	if (errno != EBUSY) {
+	if (fd < 0 && errno != EBUSY) {
 		message_error("%s: %s", device->path, strerror(errno));
 		return ALIGNCTL_IO;
 	}

@@ -31,12 +31,20 @@ struct mount_space {
 	struct libmnt_table *mounts;
 };
 
+/* A loop device over a block device. */
+struct loop {
+	char *name;
+	dev_t below;
+};
+
 /* One walk over a stack of devices. */
 struct walk {
 	struct guard_report *report;
 	struct mount_space *space;	/* our own first */
 	size_t nr_spaces;
 	struct libmnt_table *swaps;
+	struct loop *loop;
+	size_t nr_loops;
 	const struct sysfs_device *from;	/* device being visited */
 	unsigned int depth;
 };
@@ -139,21 +147,23 @@ static bool open_named(struct sysfs_device *device, const char *name)
 	       sysfs_device_open(device, devno);
 }
 
+/* Add a device above the one being visited, and what uses it. */
+static void add_above(struct walk *walk, const char *name, const char *how)
+{
+	CLEANUP_SYSFS struct sysfs_device above = { 0 };
+	CLEANUP_FREE char *below = label(walk->from);
+	bool found = open_named(&above, name);
+	CLEANUP_FREE char *said = found ? label(&above) :
+					  message_format("%s", name);
+
+	add(walk->report, message_format("%s is %s %s", below, how, said));
+	if (found)
+		walk_up(walk, &above);
+}
+
 static void visit_holder(const char *name, void *context)
 {
-	struct walk *walk = context;
-	CLEANUP_SYSFS struct sysfs_device holder = { 0 };
-	CLEANUP_FREE char *below = label(walk->from);
-
-	if (!open_named(&holder, name)) {
-		add(walk->report, message_format("%s is held by %s", below,
-						 name));
-		return;
-	}
-	CLEANUP_FREE char *above = label(&holder);
-
-	add(walk->report, message_format("%s is held by %s", below, above));
-	walk_up(walk, &holder);
+	add_above(context, name, "held by");
 }
 
 static void each_below(struct walk *walk, const struct sysfs_device *device,
@@ -168,6 +178,51 @@ static void each_below(struct walk *walk, const struct sysfs_device *device,
 	walk->from = device;
 	walk->depth++;
 	sysfs_each(dir, visit, walk);
+	walk->depth--;
+	walk->from = outer;
+}
+
+/* Add a loop device to the list if it lies on a block device. */
+static void note_loop(const char *name, void *context)
+{
+	struct walk *walk = context;
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *backing = sysfs_text(dir, "loop/backing_file");
+	struct stat found;
+
+	if (backing && !stat(backing, &found) && S_ISBLK(found.st_mode))
+		*ARRAY_APPEND(walk->loop, walk->nr_loops) = (struct loop) {
+			memory_or_exit(strdup(name)), found.st_rdev,
+		};
+}
+
+static void list_loops(struct walk *walk)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block");
+
+	sysfs_each(dir, note_loop, walk);
+}
+
+static void free_loops(struct walk *walk)
+{
+	while (walk->nr_loops)
+		free(walk->loop[--walk->nr_loops].name);
+	free(walk->loop);
+}
+
+/* Check the loop devices over a device. */
+static void walk_loops(struct walk *walk, const struct sysfs_device *device)
+{
+	const struct sysfs_device *outer = walk->from;
+	size_t i;
+
+	if (walk->depth >= DEPTH_MAX)
+		return;
+	walk->from = device;
+	walk->depth++;
+	for (i = 0; i < walk->nr_loops; i++)
+		if (walk->loop[i].below == device->devno)
+			add_above(walk, walk->loop[i].name, "the backing device of");
 	walk->depth--;
 	walk->from = outer;
 }
@@ -192,6 +247,7 @@ static void walk_up(struct walk *walk, const struct sysfs_device *device)
 {
 	check_tables(walk, device);
 	each_below(walk, device, "holders", visit_holder);
+	walk_loops(walk, device);
 	if (!device->partition)
 		each_below(walk, device, ".", visit_partition);
 }
@@ -222,7 +278,33 @@ static void walk_block(struct walk *walk, const struct sysfs_device *device)
 	    sysfs_device_open(&disk, devno)) {
 		check_tables(walk, &disk);
 		each_below(walk, &disk, "holders", visit_holder);
+		walk_loops(walk, &disk);
 	}
+}
+
+char *guard_loop(const struct device *device)
+{
+	const struct sysfs_device *sys = &device->sys;
+	struct walk walk = { 0 };
+	char *name = NULL;
+	size_t i;
+
+	list_loops(&walk);
+	for (i = 0; i < walk.nr_loops && !name; i++) {
+		CLEANUP_SYSFS struct sysfs_device below = { 0 };
+
+		if (!sysfs_device_open(&below, walk.loop[i].below) ||
+		    strcmp(below.disk_dir, sys->disk_dir))
+			continue;
+		/* other partitions of the disk are apart */
+		if (!below.partition || !sys->partition ||
+		    below.devno == sys->devno) {
+			name = walk.loop[i].name;
+			walk.loop[i].name = NULL;
+		}
+	}
+	free_loops(&walk);
+	return name;
 }
 
 static bool is_file(const struct device *device, const char *path)
@@ -326,6 +408,7 @@ void guard_usage(struct guard_report *report, const struct device *device)
 	add_space(&walk, "self", true);
 	sysfs_each(processes, visit_process, &walk);
 	mnt_table_parse_swaps(walk.swaps, swaps);
+	list_loops(&walk);
 	if (device->block)
 		walk_block(&walk, &device->sys);
 	else
@@ -336,6 +419,7 @@ void guard_usage(struct guard_report *report, const struct device *device)
 		free(walk.space[i].id);
 	}
 	free(walk.space);
+	free_loops(&walk);
 	mnt_unref_table(walk.swaps);
 }
 

@@ -26,12 +26,19 @@ struct guard_report {
 };
 
 /*
- * Find mounts, also in other mount namespaces as far as we may look, swap areas
- * and holders (device-mapper, md, loop ...) of a device, of its partitions, of
+ * Find mounts, also in other mount namespaces as far as we may look, swap areas,
+ * holders (device-mapper, md ...) and loop devices of a device, of its partitions, of
  * its disk if it is a partition, and of the devices below. Of a regular file,
  * find swap areas and loop devices.
  */
 void guard_usage(struct guard_report *report, const struct device *device);
+
+/*
+ * Return the name of a loop device over a block device, over a partition of it or
+ * over its disk if it is a partition, for free(), or NULL. The kernel lets O_EXCL
+ * open what is below a loop device.
+ */
+char *guard_loop(const struct device *device);
 
 /*
  * Find signatures of file systems, volume managers, RAID members and partition

@@ -124,3 +124,16 @@ def test_a_drive_without_a_medium_is_named_as_such(empty, tmp_path, arguments):
     refused = alignctl(*arguments, empty, cwd=tmp_path)
     assert (refused.returncode, refused.stdout) == (IO, "")
     assert f"alignctl: {empty}: has no size; is a medium in the drive?\n" in refused.stderr and "trace.csv" not in refused.stderr
+
+
+def test_what_lies_below_a_loop_device_is_in_use(loop, tmp_path):
+    """O_EXCL opens it, and a file system behind an offset shows no signature at its start."""
+    made = subprocess.run(["losetup", "--find", "--show", "--offset", "1M", loop], text=True, capture_output=True, check=True)
+    upper = made.stdout.strip()
+    try:
+        for command in (["attach", loop], ["conform", loop, "--time", 1], ["replay", "w512", "--on", loop, "--count", 2]):
+            refused = alignctl(*command, cwd=tmp_path)
+            assert refused.returncode == BUSY
+            assert f"{loop.name} is the backing device of {os.path.basename(upper)}\n" in refused.stderr
+    finally:
+        subprocess.run(["losetup", "--detach", upper], check=True)
