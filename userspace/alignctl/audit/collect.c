@@ -486,6 +486,7 @@ static void describe_layer(struct stack_layer *layer, const struct sysfs_device 
 {
 	struct stack_view *view = &layer->view[STACK_SYSFS];
 	const char *disk = sys->disk_dir;
+	CLEANUP_FREE char *zoned = sysfs_text(disk, "queue/zoned");
 
 	layer->devno = sys->devno;
 	layer->label = sysfs_text(sys->dir, "dm/name");
@@ -506,6 +507,7 @@ static void describe_layer(struct stack_layer *layer, const struct sysfs_device 
 	}
 	layer->suspended = maybe_is(read_attribute(sys->dir, "dm/suspended"), 1);
 	layer->rotational = !maybe_is(read_attribute(disk, "queue/rotational"), 0);
+	layer->zoned = zoned && strcmp(zoned, "none");
 	layer->bytes = bytes_of(read_attribute(sys->dir, "size"), ALIGN_SECTOR_SIZE);
 	if (sys->partition) {
 		layer->partition = maybe_or(read_attribute(sys->dir, "partition"),

@@ -67,7 +67,7 @@ static bool takes_smaller(const struct subject *subject)
 
 	/* a loop device is made anew with its file's sectors instead */
 	return kind != STACK_LOOP && kind != STACK_ALIGN &&
-	       !subject_words(subject).image &&
+	       !subject->layer->zoned && !subject_words(subject).image &&
 	       maybe_above(stack_sysfs(subject->layer, STACK_LOGICAL),
 			   ALIGN_SECTOR_SIZE);
 }

@@ -124,6 +124,7 @@ struct stack_content {
  * @io_opt: optimal I/O size, bytes
  * @max_io: largest request that the kernel sends, bytes
  * @rotational: the disk rotates
+ * @zoned: the device has zones, in which blocks cannot be rewritten
  * @partition: number of the partition, of a STACK_DM the one in its UUID; 0: none
  * @type: type of the partition in its table, a GUID or "0x83"; NULL: unknown
  * @start: first byte of a partition on its disk, of a loop device in its file
@@ -158,6 +159,7 @@ struct stack_layer {
 	struct maybe io_opt;
 	struct maybe max_io;
 	bool rotational;
+	bool zoned;
 	int64_t partition;
 	char *type;
 	struct maybe start;

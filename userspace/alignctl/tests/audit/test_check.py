@@ -643,3 +643,13 @@ def test_a_cd_drive_is_judged_only_if_it_is_named(tmp_path):
     faults, notes, devices = machine.check()
     assert (faults, notes, devices.keys()) == ({}, {}, {"sda"})
     assert machine.check("sr0")[2].keys() == {"sr0"}
+
+
+@pytest.mark.parametrize("zoned", ["none", "host-managed", "host-aware"])
+def test_smaller_logical_blocks_are_not_proposed_for_a_zoned_disk(tmp_path, zoned):
+    """attach refuses them there."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), logical=4096, queue__zoned=zoned)
+    run("mkfs.ext4", "-q", "-F", "-b", "1024", tmp_path / "dev/sda")
+    command = machine.check()[0]["sda"]["fs-block"]["command"]
+    assert command == ("alignctl attach /dev/sda --logical 512" if zoned == "none" else None)
