@@ -292,6 +292,17 @@ static int hide_and_make(struct attach_options *options, const char *name,
 	return result;
 }
 
+/* Warn of a device that is there only when the network is, as the boot waits for it. */
+static void warn_of_network(const char *name, const struct device *device)
+{
+	CLEANUP_FREE char *network = device_network_reason(device);
+
+	if (network)
+		message_warning("%s: %s; if that needs this machine's network, add _netdev to the line in " ALIGNTAB_FILE
+				", or the boot waits for the device before the network is up",
+				name, network);
+}
+
 /* Print what was done, and what knows the old file still. */
 static void print_kept(const char *name, const char *how, bool stable)
 {
@@ -333,6 +344,8 @@ int persist_attach(struct attach_options *options, const char *name,
 		result = aligntab_add(name, below, text, &added);
 	if (result)
 		return result;
+	if (!there)
+		warn_of_network(name, device);
 	options->persistent = true;
 	result = hide_and_make(options, name, device, attached);
 	if (result && !there) {

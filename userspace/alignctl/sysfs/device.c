@@ -213,7 +213,14 @@ bool device_offset_for(const struct device *device, uint32_t physical,
 	return true;
 }
 
+/**
+ * struct shared_search - search for how a disk is reached
+ * @network: search for a network, and not for other hosts
+ * @reason: what was found, or NULL
+ * @depth: devices between the first one and the one being visited
+ */
 struct shared_search {
+	bool network;
 	char *reason;
 	unsigned int depth;
 };
@@ -280,15 +287,20 @@ static char *find_fabric(const char *dir)
 
 /*
  * Search a disk and all devices below it for signs of sharing that a local disk
- * does not show: a fabric below, or a type of device made for sharing.
+ * does not show: a fabric below, or a type of device made for sharing; or for a
+ * fabric that is the network of the machine.
  */
 static void search_shared(const char *dir, struct shared_search *search)
 {
-	static const struct { const char *part, *what; } places[] = {
-		{ "/session", "an iSCSI session" },
-		{ "/rport-", "a Fibre Channel port" },
-		{ "/rbd", "a RADOS block device" },
-		{ "/drbd", "a DRBD resource" },
+	static const struct {
+		const char *part, *what;
+		bool shared, network;
+	} places[] = {
+		{ "/session", "an iSCSI session", true, true },
+		{ "/rport-", "a Fibre Channel port", true, false },
+		{ "/rbd", "a RADOS block device", true, true },
+		{ "/drbd", "a DRBD resource", true, true },
+		{ "/nbd", "a network block device", false, true },
 	};
 	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
 	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
@@ -298,7 +310,8 @@ static void search_shared(const char *dir, struct shared_search *search)
 	if (search->reason || search->depth > 8)
 		return;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (!strstr(dir, places[i].part))
+		if (!strstr(dir, places[i].part) ||
+		    !(search->network ? places[i].network : places[i].shared))
 			continue;
 		search->reason = message_format("%s is reached through %s",
 						name, places[i].what);
@@ -306,12 +319,12 @@ static void search_shared(const char *dir, struct shared_search *search)
 	}
 	CLEANUP_FREE char *fabric = find_fabric(dir);
 
-	if (fabric) {
+	if (fabric && (!search->network || strcmp(fabric, "fc"))) {
 		search->reason = message_format(
 			"%s is reached through NVMe over %s", name, fabric);
 		return;
 	}
-	if (uuid && !strncmp(uuid, "mpath-", 6)) {
+	if (!search->network && uuid && !strncmp(uuid, "mpath-", 6)) {
 		search->reason = message_format("%s is a multipath device",
 						name);
 		return;
@@ -324,6 +337,15 @@ static void search_shared(const char *dir, struct shared_search *search)
 char *device_shared_reason(const struct device *device)
 {
 	struct shared_search search = { 0 };
+
+	if (device->block)
+		search_shared(device->sys.disk_dir, &search);
+	return search.reason;
+}
+
+char *device_network_reason(const struct device *device)
+{
+	struct shared_search search = { .network = true };
 
 	if (device->block)
 		search_shared(device->sys.disk_dir, &search);

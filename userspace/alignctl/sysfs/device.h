@@ -98,4 +98,7 @@ bool device_offset_for(const struct device *device, uint32_t physical,
  */
 char *device_shared_reason(const struct device *device);
 
+/* Return by what network the device is reached, likewise; NULL: by none. */
+char *device_network_reason(const struct device *device);
+
 #endif

@@ -232,6 +232,37 @@ static void shared(void)
 	tree_close();
 }
 
+/* What is reached by the network of the machine, and what by one of its own. */
+static void network(void)
+{
+	static const struct { const char *folder; bool network; } rows[] = {
+		{ "platform/host2/session1/target2:0:0", true },
+		{ "pci/host2/rport-2:0-1/target2:0:0", false },
+		{ "rbd/0/block/rbd0", true }, { "virtual/block/nbd0", true },
+		{ "pci/ata1/host0/target0:0:0", false },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CLEANUP_FREE char *reason = NULL;
+		struct device device;
+
+		make_disk(rows[i].folder);
+		tree_device("virtual/block", "dm-0", "253:0", 0);
+		tree_file("/sys/dev/block/253:0/dm/uuid", "mpath-3600\n");
+		CLEANUP_FREE char *sda = message_format("/sys/devices/%s/sda",
+							rows[i].folder);
+		tree_link("/sys/dev/block/253:0/slaves/sda", sda);
+		CHECK(device_open_devno(&device, makedev(253, 0), "dm-0") ==
+		      ALIGNCTL_FINE, "cannot be opened");
+		reason = device_network_reason(&device);
+		CHECK(!reason == !rows[i].network, "%s: %s", rows[i].folder,
+		      reason ? reason : "no network");
+		device_close(&device);
+		tree_close();
+	}
+}
+
 static void blocks_as_the_kernel_has_them(void)
 {
 	CHECK(device_default_cache_block(512, 1000 * 4096) == 4096, "of pages");
@@ -249,6 +280,7 @@ const struct tap_test device_tests[] = {
 	{ "a block size that a target does not advertise is the target's", targets },
 	{ "a larger unit is suggested by io_min on SSDs only", suggestion },
 	{ "disks that other hosts may reach are recognized", shared },
+	{ "disks that are reached by the network are told", network },
 	{ "blocks of the cache divide the device, as in the kernel",
 	  blocks_as_the_kernel_has_them },
 	{ 0 },

@@ -166,3 +166,16 @@ def test_the_filter_for_lvm_hides_a_device_with_its_partitions_and_no_other_one(
     [pattern] = re.findall(r'global_filter = \[ "r\|(.*?)\|" \]', done.stderr)
     pattern = re.compile(pattern)
     assert all(pattern.match(f"/dev/{each}") for each in hidden) and not any(pattern.match(f"/dev/{each}") for each in seen)
+
+
+@pytest.mark.parametrize("parent, warned", [("platform/host3/session1/target3:0:0", True), ("pci0/ata1", False)])
+def test_a_line_for_a_disk_of_the_network_is_warned_of(loop, tmp_path, mapper, parent, warned):
+    """The boot waits for it before the network is up. The line is taken back, as there is no device-mapper here."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(loop.name, (os.major(number), os.minor(number)), parent=parent)
+    (machine.root / "etc").mkdir()
+    done = alignctl("attach", loop, "--persist", env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root),
+                                                      "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(tmp_path / "log")})
+    said = f"{loop.name} is reached through an iSCSI session; if that needs this machine's network, add _netdev to the line"
+    assert (said in done.stderr) == warned
