@@ -62,7 +62,7 @@ static void visit_holder(const char *name, void *context)
 	*(bool *)context |= dm_uuid_partition(uuid);
 }
 
-void partitions_unmap(const struct dm_align *device)
+bool partitions_unmap(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = node_of(device);
 	CLEANUP_FREE char *output = NULL;
@@ -73,9 +73,23 @@ void partitions_unmap(const struct dm_align *device)
 	bool mapped = false;
 
 	if (!node)
-		return;
+		return false;
 	sysfs_each(holders, visit_holder, &mapped);
 	/* kpartx leaves what is open, and the caller sees that */
 	if (mapped)
 		program_run(kpartx, &output);
+	return mapped;
+}
+
+void partitions_remap(const struct dm_align *device)
+{
+	CLEANUP_FREE char *node = node_of(device);
+	char *kpartx[] = { "kpartx", "-a", "-s", node, NULL };
+	CLEANUP_FREE char *output = NULL, *map = NULL;
+
+	if (!node || !program_run(kpartx, &output))
+		return;
+	map = remedy_of_device(REMEDY_MAP_PARTITIONS, node);
+	message_warning("%s: its partitions that were not open are unmapped; '%s' maps them again",
+			device->name, map);
 }

@@ -12,9 +12,12 @@
 int partitions_map(const struct dm_align *device);
 
 /*
- * Remove the maps of partitions that nothing has open, if there are any. They
- * are known by the UUID that kpartx makes from the device's.
+ * Remove the maps of partitions that nothing has open. They are known by the UUID
+ * that kpartx makes from the device's. Return: whether there were any maps.
  */
-void partitions_unmap(const struct dm_align *device);
+bool partitions_unmap(const struct dm_align *device);
+
+/* Map the partitions again that partitions_unmap() has unmapped. */
+void partitions_remap(const struct dm_align *device);
 
 #endif

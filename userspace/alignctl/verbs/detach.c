@@ -163,9 +163,10 @@ static int remove_device(const struct dm_align *device, bool force)
  * Find a device, and if it is to be removed, free it first of the maps of its
  * partitions, which kpartx made for the device alone, and of programs that look
  * at it for a moment: udev does after a write to it. That moment is
- * as long as libdevmapper's for the removal itself. Return: as dm_align_find().
+ * as long as libdevmapper's for the removal itself. @unmapped: set to whether
+ * there were maps. Return: as dm_align_find().
  */
-static int find_closed(struct dm_align *device, const char *wanted)
+static int find_closed(struct dm_align *device, const char *wanted, bool *unmapped)
 {
 	const struct timespec pause = { .tv_nsec = OPEN_PAUSE_NS };
 	int result = dm_align_find(device, wanted);
@@ -173,7 +174,7 @@ static int find_closed(struct dm_align *device, const char *wanted)
 
 	if (result || !device->open_count || !dm_align_attached(device))
 		return result;
-	partitions_unmap(device);
+	*unmapped = partitions_unmap(device);
 	for (looks = 0; looks < OPEN_LOOKS; looks++) {
 		if (looks)
 			nanosleep(&pause, NULL);
@@ -188,7 +189,7 @@ static int find_closed(struct dm_align *device, const char *wanted)
 static int run(const struct verb *verb, int argc, char **argv)
 {
 	struct dm_align device;
-	bool given[ROW_NR] = { false }, attached;
+	bool given[ROW_NR] = { false }, attached, unmapped = false;
 	dev_t below;
 	int first, result;
 
@@ -198,13 +199,16 @@ static int run(const struct verb *verb, int argc, char **argv)
 	/* a line may be left of a device that could not be attached */
 	if (given[ROW_PERSIST] && persist_has_only_line(argv[first]))
 		return persist_detach(argv[first], 0);
-	result = find_closed(&device, argv[first]);
+	result = find_closed(&device, argv[first], &unmapped);
 	if (result)
 		return result;
 	below = device.target[0].table.device;
 	attached = dm_align_attached(&device);
 	result = attached ? remove_device(&device, given[ROW_FORCE]) :
 			    put_back(&device, given[ROW_FORCE]);
+	/* a refusal leaves everything as it was */
+	if (result && unmapped)
+		partitions_remap(&device);
 	if (!result && attached && given[ROW_PERSIST])
 		result = persist_detach(device.name, below);
 	dm_align_free(&device);

@@ -179,3 +179,21 @@ def test_a_line_for_a_disk_of_the_network_is_warned_of(loop, tmp_path, mapper, p
                                                       "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(tmp_path / "log")})
     said = f"{loop.name} is reached through an iSCSI session; if that needs this machine's network, add _netdev to the line"
     assert (said in done.stderr) == warned
+
+
+def test_a_refused_detach_leaves_the_partitions_mapped(tmp_path, mapper):
+    """kpartx unmaps those that are not open before it is known whether the device is free."""
+    machine = Machine(tmp_path / "machine")
+    machine.disk("sda", (8, 0))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name="align-sda", dm__uuid="ALIGN-1")
+    machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="align-sda1", dm__uuid="part1-ALIGN-1")
+    (machine.root / "proc/self/mountinfo").write_text("22 1 253:1 / /srv rw - xfs /dev/mapper/align-sda1 rw\n")
+    log, kpartx = tmp_path / "log", tmp_path / "bin/kpartx"
+    kpartx.parent.mkdir()
+    kpartx.write_text(f'#!/bin/sh\necho kpartx "$@" >>{log}\n')
+    kpartx.chmod(0o755)
+    refused = alignctl("detach", "align-sda", env={
+        **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(log),
+        "MAPPERHOOK_OPEN": "1", "PATH": f"{kpartx.parent}:{os.environ['PATH']}"})
+    assert refused.returncode == BUSY and "dm-1 (align-sda1) is mounted on /srv" in refused.stderr
+    assert log.read_text().splitlines() == ["kpartx -d -s /dev/mapper/align-sda", "kpartx -a -s /dev/mapper/align-sda"]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * mapperhook: a library for LD_PRELOAD in place of libdevmapper, on a machine where
- * device-mapper has no devices and the target align. It takes what makes a device,
+ * device-mapper has the target align and no devices. It takes what makes a device,
  * dm-0, and appends each request as a line to the file MAPPERHOOK. Anything else
- * fails.
+ * fails. If MAPPERHOOK_OPEN is set, dm-0 is an align device that attach has made, and
+ * is open so many times.
  */
 #include <libdevmapper.h>
 #include <stdio.h>
@@ -42,6 +43,8 @@ int dm_task_run(struct dm_task *task)
 	if (task->type == DM_DEVICE_INFO ||
 	    task->type == DM_DEVICE_LIST_VERSIONS)
 		return 1;
+	if (task->type == DM_DEVICE_STATUS || task->type == DM_DEVICE_TABLE)
+		return !!getenv("MAPPERHOOK_OPEN");
 	if ((size_t)task->type >= nr || !names[task->type])
 		return 0;
 	file = log ? fopen(log, "a") : NULL;
@@ -52,13 +55,39 @@ int dm_task_run(struct dm_task *task)
 	return 1;
 }
 
-/* Only what has just been made exists, and nobody asks for its information. */
 int dm_task_get_info(struct dm_task *task, struct dm_info *info)
 {
+	const char *open = getenv("MAPPERHOOK_OPEN");
+
 	memset(info, 0, sizeof(*info));
-	info->exists = task->type == DM_DEVICE_CREATE;
+	info->exists = open || task->type == DM_DEVICE_CREATE;
+	info->open_count = open ? atoi(open) : 0;
 	info->major = 253;
 	return 1;
+}
+
+const char *dm_task_get_uuid(const struct dm_task *task)
+{
+	return task ? "ALIGN-1" : NULL;
+}
+
+void *dm_get_next_target(struct dm_task *task, void *next, uint64_t *start,
+			 uint64_t *length, char **type, char **params)
+{
+	static char align[] = "align", table[] = "8:0 0",
+		status[] = "report physical_block_size:4096 alignment_offset:0 epoch:0";
+
+	(void)next;
+	*start = 0;
+	*length = 65536;
+	*type = align;
+	*params = task->type == DM_DEVICE_TABLE ? table : status;
+	return NULL;
+}
+
+int dm_task_no_flush(struct dm_task *task)
+{
+	return !!task;
 }
 
 struct dm_versions *dm_task_get_versions(struct dm_task *task)
