@@ -26,6 +26,7 @@
 #include "base/units.h"
 #include "ledger/ledger.h"
 #include "sysfs/device.h"
+#include "sysfs/file_disk.h"
 #include "sysfs/sysfs.h"
 #include "unit/ata.h"
 #include "unit/unit.h"
@@ -362,7 +363,7 @@ static void collect_below(struct collection *collection,
 
 		if (!stat(path, &file))
 			add_below(collection, S_ISBLK(file.st_mode) ?
-				  file.st_rdev : file.st_dev);
+				  file.st_rdev : file_disk(path, file.st_dev));
 	} else {
 		sysfs_each(slaves, visit_named, collection);
 	}

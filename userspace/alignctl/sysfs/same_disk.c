@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/cleanup.h"
 #include "base/message.h"
+#include "sysfs/file_disk.h"
 #include "sysfs/same_disk.h"
 #include "sysfs/sysfs.h"
 
@@ -56,7 +57,7 @@ static void add_below(struct disks *disks, dev_t devno)
 	if (device.partition && sysfs_devno(device.disk_dir, "dev", &disk))
 		add_below(disks, disk);
 	if (backing && !stat(backing, &file))
-		add_below(disks, file.st_dev);
+		add_below(disks, file_disk(backing, file.st_dev));
 	sysfs_each(slaves, add_slave, disks);
 	disks->depth--;
 }

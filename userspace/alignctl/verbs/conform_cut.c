@@ -23,6 +23,7 @@
 #include "conform/cut_prepare.h"
 #include "conform/cut_report.h"
 #include "conform/saved.h"
+#include "sysfs/file_disk.h"
 #include "sysfs/same_disk.h"
 #include "verbs/conform_cut.h"
 #include "verbs/overwrite.h"
@@ -41,7 +42,7 @@ int conform_cut_place(const struct conform_cut *cut,
 			      strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
-	if (same_disk(device, found.st_dev)) {
+	if (same_disk(device, file_disk(folder, found.st_dev))) {
 		message_error("--prepare %s: lies on the disk of %s, and must survive its power cut; name a file on another disk or machine",
 			      cut->prepare, device->path);
 		return ALIGNCTL_USAGE;

@@ -14,6 +14,7 @@
 #include "record/record.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
+#include "sysfs/file_disk.h"
 #include "sysfs/probed.h"
 #include "verbs/new_trace.h"
 #include "verbs/unit_note.h"
@@ -126,10 +127,11 @@ static void warn_of_feedback(const struct record_options *options)
 	CLEANUP_FREE char *copy = message_format("%s", options->output);
 	struct search search = { .wanted = options->device->devno };
 	CLEANUP_SYSFS struct sysfs_device sys = { 0 };
+	const char *folder = dirname(copy);
 	struct stat found;
 
-	if (stat(dirname(copy), &found) ||
-	    !sysfs_device_open(&sys, found.st_dev))
+	if (stat(folder, &found) ||
+	    !sysfs_device_open(&sys, file_disk(folder, found.st_dev)))
 		return;
 	search_below(sys.name, &search);
 	if (search.found)

@@ -2,6 +2,7 @@
 """A device in use, or one with data, is refused."""
 
 import fcntl
+import json
 import os
 import re
 import shlex
@@ -137,3 +138,34 @@ def test_what_lies_below_a_loop_device_is_in_use(loop, tmp_path):
             assert f"{loop.name} is the backing device of {os.path.basename(upper)}\n" in refused.stderr
     finally:
         subprocess.run(["losetup", "--detach", upper], check=True)
+
+
+@pytest.fixture
+def btrfs(loop, tmp_path):
+    """A loop device with Btrfs, and where a subvolume of it is mounted: files there have numbers of no device."""
+    folder = tmp_path / "mounted"
+    folder.mkdir()
+    subprocess.run(["mkfs.btrfs", "-q", "--mixed", loop], check=True)
+    if subprocess.run(["mount", loop, folder], check=False).returncode:
+        pytest.skip("this kernel does not mount Btrfs")
+    try:
+        subprocess.run(["btrfs", "-q", "subvolume", "create", folder / "sub"], check=True)
+        yield loop, folder / "sub"
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def test_a_file_on_btrfs_is_known_to_be_on_its_disk(btrfs):
+    loop, folder = btrfs
+    recorded = alignctl("record", loop, "--seconds", 1, "--output", folder / "recording")
+    assert f"{folder}/recording: lies on {loop} itself" in recorded.stderr
+    refused = alignctl("conform", loop, "--prepare", folder / "state")
+    assert refused.returncode == USAGE and f"--prepare {folder}/state: lies on the disk of {loop}" in refused.stderr
+    image = folder / "image"
+    image.write_bytes(bytes(1 << 20))
+    made = subprocess.run(["losetup", "--find", "--show", image], text=True, capture_output=True, check=True).stdout.strip()
+    try:
+        devices = {row["name"]: row for row in json.loads(alignctl("check", made, "--json").stdout)["devices"]}
+    finally:
+        subprocess.run(["losetup", "--detach", made], check=True)
+    assert devices[os.path.basename(made)]["lies_on"] == [loop.name]
