@@ -4,10 +4,26 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from pathlib import Path
 
 SYS = Path("/sys")
+MOUNTINFO = Path("/proc/self/mountinfo")
+
+
+def mounted_at(path: str, mountinfo: str) -> str | None:
+    """Return the source of the mount that a path is in, by the text of /proc/PID/mountinfo; None: there is none."""
+    real, found = os.path.realpath(path), None
+    longest = -1
+    for line in mountinfo.splitlines():
+        words, _, rest = line.partition(" - ")
+        place, source = (re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), word)
+                         for word in (words.split(" ")[4], rest.split(" ")[1]))
+        # of several at one place, the last one is on top
+        if len(place) >= longest and (real == place or real.startswith(place.rstrip("/") + "/")):
+            longest, found = len(place), source
+    return found
 
 
 def block_name(path: str, sys: Path = SYS) -> str | None:
@@ -15,7 +31,13 @@ def block_name(path: str, sys: Path = SYS) -> str | None:
     found = os.stat(path)
     number = found.st_rdev if stat.S_ISBLK(found.st_mode) else found.st_dev
     folder = sys / "dev" / "block" / f"{os.major(number)}:{os.minor(number)}"
-    return folder.resolve().name if folder.exists() else None
+    if folder.exists():
+        return folder.resolve().name
+    # The number of a file on Btrfs is that of no device.
+    source = None if stat.S_ISBLK(found.st_mode) else mounted_at(path, MOUNTINFO.read_text(errors="surrogateescape"))
+    if not source or not source.startswith("/") or not os.path.exists(source) or not stat.S_ISBLK(os.stat(source).st_mode):
+        return None
+    return block_name(source, sys)
 
 
 def beneath(name: str, sys: Path = SYS) -> list[str]:

@@ -4,6 +4,7 @@
 import io
 import json
 import re
+from pathlib import Path
 
 import pytest
 from handed import taken
@@ -278,3 +279,21 @@ def test_options_of_each_run_are_passed_on(tmp_path):
                   "--rep", "3", "--force", one, "--force", two)
     assert given.passed_on == ["--count", "5", "--physical", "4096", "--fdatasync"]
     assert (given.repeat, given.force, given.in_phases) == (3, [one, two], True)
+
+
+def test_the_mount_of_a_path_is_the_innermost_and_last_one(tmp_path):
+    mountinfo = ("22 1 0:30 / / rw shared:1 - btrfs /dev/sda2 rw\n23 22 0:31 /sub /srv/my\\040data rw - btrfs /dev/sdb rw\n"
+                 "24 22 0:5 / /srv/on rw - tmpfs tmpfs rw\n25 22 0:6 / /srv/on rw - xfs /dev/sdc rw\n")
+    found = {path: devices.mounted_at(path, mountinfo) for path in ("/srv/my data/x", "/srv/my dat", "/srv/on", "/")}
+    assert found == {"/srv/my data/x": "/dev/sdb", "/srv/my dat": "/dev/sda2", "/srv/on": "/dev/sdc", "/": "/dev/sda2"}
+    assert devices.mounted_at(str(tmp_path), "") is None
+
+
+def test_a_file_whose_number_is_of_no_device_is_on_the_one_that_is_mounted(tmp_path, monkeypatch):
+    """As on Btrfs; here of memory, on a mount that is made up."""
+    blocks = [path for path in Path("/dev").iterdir() if path.is_block_device() and devices.block_name(str(path))]
+    if not blocks or devices.block_name("/dev/shm"):
+        pytest.skip("needs a block device, and memory in /dev/shm")
+    (tmp_path / "mountinfo").write_text(f"22 1 0:30 / / rw - btrfs {blocks[0]} rw\n")
+    monkeypatch.setattr(devices, "MOUNTINFO", tmp_path / "mountinfo")
+    assert devices.block_name("/dev/shm") == blocks[0].name
