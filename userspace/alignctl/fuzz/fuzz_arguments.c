@@ -174,6 +174,16 @@ char *__wrap_guard_loop(const struct device *device)
 	return NULL;
 }
 
+void __wrap_guard_writers(struct guard_report *report,
+			  const struct device *device);
+
+void __wrap_guard_writers(struct guard_report *report,
+			  const struct device *device)
+{
+	(void)report;
+	(void)device;
+}
+
 int __wrap_guard_signatures(struct guard_report *report,
 			    const struct device *device);
 

@@ -288,6 +288,11 @@ static void print_notes(const struct attach_options *options, const char *name,
 			printf("%s: %s; it stays unmodified; use it through the new device from now on\n",
 			       device->path, report.finding[i]);
 	guard_free(&report);
+	guard_writers(&report, device);
+	for (i = 0; i < report.nr; i++)
+		message_warning("%s: %s, and bypasses the new device; let it use that device, or end it",
+				device->path, report.finding[i]);
+	guard_free(&report);
 	if (!options->persistent)
 		lvm_warn(name, device);
 	warn_of_sharing(device);

@@ -282,29 +282,94 @@ static void walk_block(struct walk *walk, const struct sysfs_device *device)
 	}
 }
 
+/*
+ * Check whether a device is one with another, a partition of it or its disk: other
+ * partitions of the disk are apart.
+ */
+static bool overlaps(const struct sysfs_device *device, dev_t devno)
+{
+	CLEANUP_SYSFS struct sysfs_device other = { 0 };
+
+	return sysfs_device_open(&other, devno) &&
+	       !strcmp(other.disk_dir, device->disk_dir) &&
+	       (!other.partition || !device->partition ||
+		other.devno == device->devno);
+}
+
 char *guard_loop(const struct device *device)
 {
-	const struct sysfs_device *sys = &device->sys;
 	struct walk walk = { 0 };
 	char *name = NULL;
 	size_t i;
 
 	list_loops(&walk);
 	for (i = 0; i < walk.nr_loops && !name; i++) {
-		CLEANUP_SYSFS struct sysfs_device below = { 0 };
-
-		if (!sysfs_device_open(&below, walk.loop[i].below) ||
-		    strcmp(below.disk_dir, sys->disk_dir))
+		if (!overlaps(&device->sys, walk.loop[i].below))
 			continue;
-		/* other partitions of the disk are apart */
-		if (!below.partition || !sys->partition ||
-		    below.devno == sys->devno) {
-			name = walk.loop[i].name;
-			walk.loop[i].name = NULL;
-		}
+		name = walk.loop[i].name;
+		walk.loop[i].name = NULL;
 	}
 	free_loops(&walk);
 	return name;
+}
+
+/* A search for open files of a process. */
+struct file_search {
+	struct guard_report *report;
+	const struct device *device;
+	const char *process;	/* its folder in /proc */
+	const char *pid;
+};
+
+/* Check by fdinfo whether a file is open for writing. */
+static bool is_written(const char *process, const char *file)
+{
+	CLEANUP_FREE char *dir = message_format("%s/fdinfo", process);
+	CLEANUP_FREE char *text = sysfs_text(dir, file);
+	const char *flags = text ? strstr(text, "flags:") : NULL;
+
+	return flags && strtoul(flags + strlen("flags:"), NULL, 8) & O_ACCMODE;
+}
+
+static void visit_file(const char *name, void *context)
+{
+	const struct file_search *search = context;
+	CLEANUP_FREE char *path = message_format("%s/fd/%s", search->process,
+						 name);
+	CLEANUP_FREE char *comm = NULL;
+	struct stat found;
+
+	if (stat(path, &found) || !S_ISBLK(found.st_mode) ||
+	    !overlaps(&search->device->sys, found.st_rdev) ||
+	    !is_written(search->process, name))
+		return;
+	comm = sysfs_text(search->process, "comm");
+	add(search->report,
+	    message_format("process %s (%s) has it open for writing",
+			   search->pid, comm ? comm : "?"));
+}
+
+static void visit_files(const char *name, void *context)
+{
+	struct file_search *search = context;
+	CLEANUP_FREE char *process = message_format("/proc/%s", name);
+	CLEANUP_FREE char *files = message_format("%s/fd", process);
+
+	if (strspn(name, "0123456789") != strlen(name) ||
+	    strtol(name, NULL, 10) == getpid())
+		return;
+	search->process = process;
+	search->pid = name;
+	sysfs_each(files, visit_file, search);
+}
+
+void guard_writers(struct guard_report *report, const struct device *device)
+{
+	struct file_search search = { .report = report, .device = device };
+
+	/* the client of an nbd device has it open; /proc is of this machine, as files are */
+	if (device->block && strncmp(device->sys.name, "nbd", strlen("nbd")))
+		sysfs_each("/proc", visit_files, &search);
 }
 
 static bool is_file(const struct device *device, const char *path)

@@ -41,6 +41,12 @@ void guard_usage(struct guard_report *report, const struct device *device);
 char *guard_loop(const struct device *device);
 
 /*
+ * Find programs that have a block device, a partition of it or its disk open for
+ * writing, which O_EXCL does not see, as a virtual machine has its disk.
+ */
+void guard_writers(struct guard_report *report, const struct device *device);
+
+/*
  * Find signatures of file systems, volume managers, RAID members and partition
  * tables. Return: enum alignctl_exit; errors have been reported.
  */

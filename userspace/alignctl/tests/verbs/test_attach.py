@@ -197,3 +197,20 @@ def test_a_refused_detach_leaves_the_partitions_mapped(tmp_path, mapper):
         "MAPPERHOOK_OPEN": "1", "PATH": f"{kpartx.parent}:{os.environ['PATH']}"})
     assert refused.returncode == BUSY and "dm-1 (align-sda1) is mounted on /srv" in refused.stderr
     assert log.read_text().splitlines() == ["kpartx -d -s /dev/mapper/align-sda", "kpartx -a -s /dev/mapper/align-sda"]
+
+
+@pytest.mark.parametrize("name, flags", [("sde", os.O_RDONLY), ("sde", os.O_RDWR), ("nbd0", os.O_RDWR)])
+def test_a_program_that_writes_beside_the_new_device_is_named(loop, tmp_path, mapper, name, flags):
+    """O_EXCL does not see it: a virtual machine whose disk this is, say. The client of an nbd device is none."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(name, (os.major(number), os.minor(number)))
+    held = os.open(loop, flags)
+    try:
+        done = alignctl("attach", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
+                                             "MAPPERHOOK": str(tmp_path / "log")})
+    finally:
+        os.close(held)
+    said = f"{loop}: process {os.getpid()} ("
+    assert (said in done.stderr and "bypasses the new device" in done.stderr) == (
+        name == "sde" and flags == os.O_RDWR)
