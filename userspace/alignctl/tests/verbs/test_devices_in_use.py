@@ -104,7 +104,7 @@ def test_the_option_that_a_refusal_proposes_can_be_pasted(tmp_path):
 
 @pytest.fixture
 def empty():
-    """A block device of no size: a loop device without a file, of a number that nobody else takes meanwhile."""
+    """A block device of no size: a loop device without a file, of a number that no other test takes."""
     number = 1000 + os.getpid()
     control = os.open("/dev/loop-control", os.O_RDWR) if os.path.exists("/dev/loop-control") and not os.geteuid() else -1
     if control < 0:
