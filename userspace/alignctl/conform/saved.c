@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "conform/saved.h"
 #include "engine/io_queue.h"
+#include "remedy/remedy.h"
 
 bool saved_transfer(int fd, char *buffer, size_t bytes, uint64_t at,
 		    bool write_them)
@@ -103,6 +104,13 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
 	return ALIGNCTL_IO;
 }
 
+char *saved_way_back(const char *device, uint64_t start, const char *file)
+{
+	return remedy_of_words(REMEDY_RESTORE_AREA, &(struct remedy_words) {
+		.device = device, .file = file, .offset = (int64_t)start,
+	});
+}
+
 int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
 		  const char *file)
 {
@@ -114,7 +122,10 @@ int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
 		unlink(file);
 		return ALIGNCTL_FINE;
 	}
-	message_error("%s: its area is NOT restored: %s; %s has the content",
-		      device, strerror(errno), file);
+	int error = errno;
+	CLEANUP_FREE char *command = saved_way_back(device, start, file);
+
+	message_error("%s: its area is NOT restored: %s; %s has the content, restore it with: %s",
+		      device, strerror(error), file, command);
 	return ALIGNCTL_IO;
 }

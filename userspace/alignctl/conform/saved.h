@@ -18,6 +18,9 @@ bool saved_transfer(int fd, char *buffer, size_t bytes, uint64_t at,
 int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
 	       const char *file);
 
+/* Return the command that copies a file back by hand, for free(). */
+char *saved_way_back(const char *device, uint64_t start, const char *file);
+
 /*
  * Copy it back, have it on the disk, compare, and remove the file. Return: enum
  * alignctl_exit, reported; the file is still there then.

@@ -237,6 +237,13 @@ static const struct remedy remedies[] = {
 		.when = "the same, and the area is to be restored",
 		.command = "alignctl conform {device} --after {name} --save {file}",
 	},
+	[REMEDY_RESTORE_AREA] = {
+		.name = "restore-area",
+		.message = "conform --save",
+		.when = "conform was killed, or could not restore what it had saved",
+		.unmount = true,
+		.command = "dd if={file} of={device} bs=1M seek={offset} oflag=seek_bytes conv=notrunc,fsync",
+	},
 };
 
 const struct remedy *remedy_of(enum remedy_id id)

@@ -253,6 +253,20 @@ static int put_page(const struct conform_options *options,
 			   json_object_to_json_string(document) : NULL);
 }
 
+/* Say what was saved, and how to restore it if this program cannot. */
+static void warn_saved(const struct conform_options *options,
+		       const struct device *device,
+		       const struct rounds_options *rounds)
+{
+	CLEANUP_FREE char *command = saved_way_back(device->path, rounds->start,
+						    options->save);
+
+	message_warning("%s: bytes %" PRIu64 " to %" PRIu64 " are saved in %s, and restored at the end; if this program is killed, restore them with: %s",
+			device->path, rounds->start,
+			rounds->start + rounds->bytes - 1, options->save,
+			command);
+}
+
 static int examine_device(const struct conform_options *options,
 			  const struct device *device, struct rounds_options *rounds)
 {
@@ -276,10 +290,7 @@ static int examine_device(const struct conform_options *options,
 	if (status)
 		return status;
 	if (options->save)
-		message_warning("%s: bytes %" PRIu64 " to %" PRIu64 " are saved in %s, and restored at the end; if this program is killed, that file has to be copied back to byte %" PRIu64,
-				device->path, rounds->start,
-				rounds->start + rounds->bytes - 1,
-				options->save, rounds->start);
+		warn_saved(options, device, rounds);
 	began_ns = clock_ns();
 	if (!rounds->rounds || options->seconds)
 		rounds->until_ns = began_ns + NS_PER_S *

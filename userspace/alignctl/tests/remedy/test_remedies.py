@@ -8,12 +8,13 @@ kmod/tests/guest/test_remedies_of_devices.py.
 import contextlib
 import json
 import os
+import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from alignctl_program import alignctl
+from alignctl_program import ALIGNCTL, alignctl
 from audited import MIB, SECTOR, run, sparse
 from followed import QUICK_KEYS, digest, findings, follow, followed_in, hurry_keys, obey, printed, table
 from lab.paths import REPO
@@ -299,6 +300,23 @@ def test_what_a_cut_has_left_is_judged_by_the_command_that_prepare_names(tmp_pat
         before = digest(loop, 0, 8 * MIB)
         sent = alignctl("conform", loop, "--prepare", tmp_path / "state", *area, "--save", tmp_path / f"{AWKWARD} saved")
         obey("conform-after-save", sent.stdout)
+        assert digest(loop, 0, 8 * MIB) == before
+
+
+def test_what_a_killed_conform_has_saved_is_restored_by_its_command(tmp_path, loops):
+    saved = tmp_path / AWKWARD
+    with looped(filled(tmp_path / "image", 8 * MIB)) as loop:
+        before = digest(loop, 0, 8 * MIB)
+        with subprocess.Popen([ALIGNCTL, "conform", loop, "--write", f"{MIB}+{MIB}", "--time", "600", "--save", saved], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as conform:
+            said = conform.stderr.readline()
+            assert f"are saved in {saved}" in said
+            while digest(loop, MIB, MIB) == digest(saved, 0, MIB):
+                assert conform.poll() is None
+            conform.kill()
+        assert digest(loop, 0, 8 * MIB) != before
+        obey("restore-area", said)
+        run("blockdev", "--flushbufs", loop)
         assert digest(loop, 0, 8 * MIB) == before
 
 
