@@ -25,6 +25,8 @@
 #include "verbs/verbs.h"
 #include "workload/method.h"
 
+/* Limit of requests in a run: a method keeps them and their times in memory. */
+#define COUNT_MAX	1000000
 /* Default of --seed. */
 #define SEED	"1"
 
@@ -45,7 +47,7 @@ static const struct option_row rows[] = {
 			       "take recorded times from FILE, not from a DEV",
 			       .only_with = "html json", .operands = "METHOD",
 			       .because = "as its requests were made already"),
-	[ROW_COUNT] = OPTION("count", ARG_NUMBER(1, OPTION_ANY),
+	[ROW_COUNT] = OPTION("count", ARG_NUMBER(1, COUNT_MAX),
 			     "requests of each run (default: see below)"),
 	[ROW_SPAN] = OPTION("span", ARG_BYTES(1, OPTION_ANY), "spread over N bytes (default: DEV)"),
 	[ROW_SEED] = OPTION("seed", ARG_NUMBER(0, OPTION_ANY),

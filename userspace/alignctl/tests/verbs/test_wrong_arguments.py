@@ -33,6 +33,7 @@ FINE, FINDINGS, USAGE = range(3)
     (["verify", "x", "--live", "--modes", "pad"], ["--modes pad", "name two or three"]),
     (["verify", "x", "--live", "--repeat", "3", "--seconds", "60"], ["--seconds, --repeat: exclude each other; leave one out"]),
     (["verify", "x", "--live", "--repeat", "1001"], ["--repeat 1001: must be a whole number from 1 to 1000\n"]),
+    (["probe", "rndread", "x", "--count", "1000001"], ["--count 1000001: must be a whole number from 1 to 1000000\n"]),
     *((["verify", "x", "--live", "--period", period], [f"--period {period}: must be whole seconds, MIN-MAX or N"])
       for period in ("0", "30-10", "10-", "-10", "1.5", "10-30x", "86401")),
     (["replay", "t", "--on", "x", "--timing", "fsat"], ["--timing fsat: must be ", "open", "did you mean 'fast'?"]),
