@@ -277,6 +277,12 @@ static enum stack_unread why_closed(int error)
 		UNREAD_GONE : UNREAD_FAILED;
 }
 
+/* Check whether a read of a device may wait for ever. */
+static bool waits(const struct stack_layer *layer)
+{
+	return layer->suspended || layer->no_path;
+}
+
 /* Open the device and add what that shows. */
 static void look_inside(struct stack_layer *layer)
 {
@@ -285,9 +291,11 @@ static void look_inside(struct stack_layer *layer)
 	struct part part;
 	struct stat found;
 
-	if (layer->suspended) {
+	if (waits(layer)) {
 		stack_not_read(&layer->content, UNREAD_SUSPENDED,
-			       message_format("the device is suspended"));
+			       message_format("%s", layer->no_path ?
+					      "no path to the disk is up" :
+					      "the device is suspended"));
 		return;
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -525,6 +533,33 @@ static void describe_layer(struct stack_layer *layer, const struct sysfs_device 
 	}
 }
 
+/* Check for a disk that its transport has given up, or not yet. */
+static bool is_down(const struct stack_layer *layer)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/dev/block/%u:%u",
+					    major(layer->devno),
+					    minor(layer->devno));
+	CLEANUP_FREE char *state = sysfs_text(dir, "device/state");
+
+	/* of SCSI, and of NVMe */
+	return state && strcmp(state, "running") && strcmp(state, "live");
+}
+
+/*
+ * Check whether all paths of a multipath device are down, or gone: it may be set
+ * to queue requests then, so that a read waits for as long as that lasts.
+ */
+static bool has_no_path(const struct stack *stack,
+			const struct stack_layer *layer)
+{
+	size_t i;
+
+	for (i = 0; i < layer->nr_below; i++)
+		if (!is_down(&stack->layer[layer->below[i]]))
+			return false;
+	return layer->kind == STACK_MULTIPATH;
+}
+
 /*
  * Add a device behind those that it lies on, once. Return: its index, or
  * NOT_THERE.
@@ -557,9 +592,12 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	for (i = 0; i < inner.nr_below; i++) {
 		layer->suspended |=
 			collection->stack->layer[inner.below[i]].suspended;
+		layer->no_path |=
+			collection->stack->layer[inner.below[i]].no_path;
 		stack_lies_on(collection->stack, inner.below[i]);
 	}
 	free(inner.below);
+	layer->no_path |= has_no_path(collection->stack, layer);
 	return collection->stack->nr - 1;
 }
 
@@ -680,7 +718,7 @@ static void find_mapped(struct stack *stack, struct stack_layer *layer,
 {
 	const struct stack_layer *disk = &stack->layer[layer->below[0]];
 	CLEANUP_FREE char *path = sysfs_path("%s", disk->path);
-	CLEANUP_CLOSE int fd = disk->suspended ? -1 :
+	CLEANUP_CLOSE int fd = waits(disk) ? -1 :
 		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const struct part all = { .fd = fd };
 	blkid_probe probe = fd < 0 ? NULL :
@@ -721,7 +759,7 @@ static void find_types(struct stack *stack, size_t index)
 {
 	const struct stack_layer *disk = &stack->layer[index];
 	CLEANUP_FREE char *path = sysfs_path("%s", disk->path);
-	CLEANUP_CLOSE int fd = disk->suspended || !disk->content.table ? -1 :
+	CLEANUP_CLOSE int fd = waits(disk) || !disk->content.table ? -1 :
 		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	const struct part all = { .fd = fd };
 	blkid_probe probe = fd < 0 ? NULL :

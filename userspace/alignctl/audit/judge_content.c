@@ -21,7 +21,7 @@ static void judge_unread(const struct subject *subject)
 		[UNREAD_FORBIDDEN] = "this system denies the device to root, too: check on the host, or outside of the container",
 		[UNREAD_GONE] = "the device or its node is missing: check again when both are there",
 		[UNREAD_REPLACED] = "the node is left from another device: check again when udev has made the node anew",
-		[UNREAD_SUSPENDED] = "a read would wait: check again when the device is resumed",
+		[UNREAD_SUSPENDED] = "a read would wait: check again when the device answers",
 		[UNREAD_SEVERAL] = "one signature is left from earlier content: find out which, and erase only that one",
 		[UNREAD_DAMAGED] = "check the content with the tools of its type, or use a newer alignctl",
 		[UNREAD_CUT] = "the image is shorter than its partition table says: copy it again, whole",

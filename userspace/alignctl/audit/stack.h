@@ -133,6 +133,7 @@ struct stack_content {
  * @nr_mounts: number of mount points
  * @swap: in use as swap
  * @suspended: the device, or one below, is suspended, so that a read waits
+ * @no_path: likewise: it is a multipath device without a path
  * @aside: the user did not ask about it: a neighbour, whose headers are not
  *	read
  * @content: content that it carries
@@ -168,6 +169,7 @@ struct stack_layer {
 	size_t nr_mounts;
 	bool swap;
 	bool suspended;
+	bool no_path;
 	bool aside;
 	struct stack_content content;
 	unsigned int tab_line;

@@ -653,3 +653,18 @@ def test_smaller_logical_blocks_are_not_proposed_for_a_zoned_disk(tmp_path, zone
     run("mkfs.ext4", "-q", "-F", "-b", "1024", tmp_path / "dev/sda")
     command = machine.check()[0]["sda"]["fs-block"]["command"]
     assert command == ("alignctl attach /dev/sda --logical 512" if zoned == "none" else None)
+
+
+@pytest.mark.parametrize("states, read", [(["running", "transport-offline"], True), (["offline", "blocked"], False),
+                                          (["live", "dead"], True), ([], False)])
+def test_a_multipath_device_without_a_path_is_not_read(tmp_path, states, read):
+    """It may queue a read for ever, and so would what lies on it."""
+    machine = Machine(tmp_path)
+    names = [f"sd{letter}" for letter, _ in zip("ab", states, strict=False)]
+    for number, (name, state) in enumerate(zip(names, states, strict=True)):
+        machine.disk(name, (8, 16 * number), device__state=state)
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=names, dm__name="vg-lun", dm__uuid="mpath-3600")
+    machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="vg-a", dm__uuid="LVM-1")
+    _, notes, _ = machine.check()
+    assert [name for name in ("dm-0", "dm-1") if "no path" in notes.get(name, {}).get("unread", {}).get("text", "")] == (
+        [] if read else ["dm-0", "dm-1"])
