@@ -64,17 +64,32 @@ static int make_link(const struct folders *folders, const char *target,
 }
 
 /*
+ * Check whether a path may be of a device-mapper device: also /dev/dm-0, and
+ * /dev/GROUP/VOLUME of LVM, any folder of /dev that is not known for other ones.
+ */
+static bool may_be_mapped(const char *path)
+{
+	static const char *const others[] = { "block/", "cciss/", "disk/", "md/" };
+	size_t i;
+
+	if (strncmp(path, "/dev/", strlen("/dev/")))
+		return false;
+	path += strlen("/dev/");
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (!strncmp(path, others[i], strlen(others[i])))
+			return false;
+	return strchr(path, '/') || !strncmp(path, "dm-", strlen("dm-"));
+}
+
+/*
  * Check whether cryptsetup may have to make the device of a line: a unit before
  * it would then wait for itself.
  */
 static bool may_need_cryptsetup(const struct aligntab_line *line)
 {
-	static const char mapper[] = "/dev/mapper/", id[] = "dm-";
-
-	return (line->by == ALIGNTAB_PATH &&
-		!strncmp(line->value, mapper, strlen(mapper))) ||
+	return (line->by == ALIGNTAB_PATH && may_be_mapped(line->value)) ||
 	       (line->by == ALIGNTAB_ID &&
-		!strncmp(line->value, id, strlen(id)));
+		!strncmp(line->value, "dm-", strlen("dm-")));
 }
 
 /* Write what waits for a line that the boot needs. */

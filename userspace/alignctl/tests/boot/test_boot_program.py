@@ -115,12 +115,18 @@ def test_each_line_gets_its_unit(tree, tmp_path):
     assert "TimeoutStartSec=390" in data and "TimeoutStartSec=600" in disk
 
 
-@pytest.mark.parametrize("device", ["/dev/mapper/secret", "ID=dm-name-secret"])
+@pytest.mark.parametrize("device", ["/dev/mapper/secret", "/dev/dm-0", "/dev/group/volume", "ID=dm-name-secret"])
 def test_a_line_whose_device_cryptsetup_may_make_is_not_ordered_before_it(tree, tmp_path, device):
     """Or the two would wait for each other, as long as the line says."""
     tree.aligntab(f"data {device}\n")
     text = tree.generate(tmp_path)[1]["align@data.service.d/50-aligntab.conf"]
     assert "Before=local-fs-pre.target" in text and "cryptsetup" not in text
+
+
+@pytest.mark.parametrize("device", ["/dev/sdb", "/dev/disk/by-path/x", "/dev/md/0", "ID=wwn-1"])
+def test_a_line_of_another_device_is_ordered_before_cryptsetup(tree, tmp_path, device):
+    tree.aligntab(f"data {device}\n")
+    assert "Before=cryptsetup-pre.target" in tree.generate(tmp_path)[1]["align@data.service.d/50-aligntab.conf"]
 
 
 def test_a_line_that_needs_the_network_comes_with_the_remote_file_systems(tree, tmp_path):
