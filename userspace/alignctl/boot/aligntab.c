@@ -148,6 +148,8 @@ static const char *take_name(struct aligntab_line *line, const char *field)
 		return "the name has a control character";
 	if (strchr(line->name, '/'))
 		return "the name has a '/'";
+	if (dm_name_reserved(line->name))
+		return "the name is not a device's in /dev/mapper";
 	return strlen(line->name) > DM_MAX_NAME ?
 		"the name is longer than 127 bytes" : NULL;
 }

@@ -378,6 +378,12 @@ bool dm_name_taken(const char *name)
 	       dm_task_get_info(task, &info) && info.exists;
 }
 
+bool dm_name_reserved(const char *name)
+{
+	return !strcmp(name, ".") || !strcmp(name, "..") ||
+	       !strcmp(name, "control");
+}
+
 bool dm_name_lost(const char *name)
 {
 	struct dm_info info;

@@ -58,6 +58,12 @@ bool dm_align_available(void);
 /* Check whether a device-mapper device of any kind has that name. */
 bool dm_name_taken(const char *name);
 
+/*
+ * Check for a name whose place below /dev/mapper is taken for ever: the folder, the
+ * one above, and the node by which device-mapper is used. Linux before 6.9 does not.
+ */
+bool dm_name_reserved(const char *name);
+
 /* Check whether a device below the one of that name has been removed. */
 bool dm_name_lost(const char *name);
 

@@ -72,6 +72,8 @@ static const char *take_other(enum row row, const char *argument,
 	switch (row) {
 	case ROW_NAME:
 		arguments->name = argument;
+		if (dm_name_reserved(argument))
+			return "is not a device's in /dev/mapper; give another name";
 		return *argument && !strchr(argument, '/') ?
 			NULL : "must be a name without '/'";
 	case ROW_PERSIST:

@@ -72,6 +72,8 @@ FINE, FINDINGS, USAGE = range(3)
     (["attach", "/dev/none", "--max-blocks", "0"], ["--max-blocks 0", "at least 1"]),
     (["attach", "/dev/none", "--write-cache", "yes"], ["--write-cache yes", "on or off"]),
     (["attach", "/dev/none", "--name", "a/b"], ["--name a/b", "'/'"]),
+    *((["attach", "/dev/none", "--name", name], [f"--name {name}: is not a device's in /dev/mapper; give another name\n"])
+      for name in (".", "..", "control")),
     (["attach", "/dev/none", "--name", "a" * 128], ["--name " + "a" * 128, "has 128 bytes", "at most 127"]),
     (["attach", "/dev/none", "--name", "a" * 127], ["/dev/none: No such file"]),
     (["set", "x"], ["nothing to change", "--help"]),
