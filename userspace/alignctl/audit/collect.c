@@ -533,31 +533,71 @@ static void describe_layer(struct stack_layer *layer, const struct sysfs_device 
 	}
 }
 
-/* Check for a disk that its transport has given up, or not yet. */
-static bool is_down(const struct stack_layer *layer)
-{
-	CLEANUP_FREE char *dir = sysfs_path("/sys/dev/block/%u:%u",
-					    major(layer->devno),
-					    minor(layer->devno));
-	CLEANUP_FREE char *state = sysfs_text(dir, "device/state");
+/**
+ * struct reach - search for what reaches a disk
+ * @dir: folder of the disk's device
+ * @known: something there has a state
+ * @up: in one of these it takes requests
+ */
+struct reach {
+	const char *dir;
+	bool known;
+	bool up;
+};
 
-	/* of SCSI, and of NVMe */
-	return state && strcmp(state, "running") && strcmp(state, "live");
+/* Look at the state of a disk's device, or of a controller in its folder. */
+static void visit_state(const char *name, void *context)
+{
+	/* of SCSI and of NVMe; other drivers have other words, as "Connected" of Xen */
+	static const char *const down[] = {
+		"blocked", "created-blocked", "offline", "quiesce",
+		"transport-offline", "connecting", "dead", "deleting",
+		"resetting",
+	};
+	struct reach *reach = context;
+	CLEANUP_FREE char *dir = message_format("%s/%s", reach->dir, name);
+	CLEANUP_FREE char *state = sysfs_text(dir, "state");
+	bool is_up = true;
+	size_t i;
+
+	if (!state)
+		return;
+	for (i = 0; i < sizeof(down) / sizeof(down[0]); i++)
+		is_up &= strcmp(state, down[i]) != 0;
+	reach->known = true;
+	reach->up |= is_up;
 }
 
 /*
- * Check whether all paths of a multipath device are down, or gone: it may be set
- * to queue requests then, so that a read waits for as long as that lasts.
+ * Check for a disk that its transport has lost: it has given up, or waits for the
+ * way back. Of an NVMe namespace of several paths, each controller has its state.
+ */
+static bool is_down(const struct sysfs_device *sys)
+{
+	CLEANUP_FREE char *dir = message_format("%s/device", sys->dir);
+	struct reach reach = { .dir = dir };
+
+	visit_state(".", &reach);
+	if (!reach.known)
+		sysfs_each(dir, visit_state, &reach);
+	return reach.known && !reach.up;
+}
+
+/*
+ * Check whether nothing reaches a device. A multipath device may be set to queue
+ * requests as long as that lasts; any other one needs all that it lies on.
  */
 static bool has_no_path(const struct stack *stack,
-			const struct stack_layer *layer)
+			const struct stack_layer *layer,
+			const struct sysfs_device *sys)
 {
-	size_t i;
+	size_t i, down = 0;
 
 	for (i = 0; i < layer->nr_below; i++)
-		if (!is_down(&stack->layer[layer->below[i]]))
-			return false;
-	return layer->kind == STACK_MULTIPATH;
+		down += stack->layer[layer->below[i]].no_path;
+	if (layer->kind == STACK_MULTIPATH)
+		return down == layer->nr_below;
+	return down || (layer->kind == STACK_DISK && is_down(sys));
 }
 
 /*
@@ -592,12 +632,10 @@ static size_t add_device(struct collection *collection, dev_t devno)
 	for (i = 0; i < inner.nr_below; i++) {
 		layer->suspended |=
 			collection->stack->layer[inner.below[i]].suspended;
-		layer->no_path |=
-			collection->stack->layer[inner.below[i]].no_path;
 		stack_lies_on(collection->stack, inner.below[i]);
 	}
 	free(inner.below);
-	layer->no_path |= has_no_path(collection->stack, layer);
+	layer->no_path = has_no_path(collection->stack, layer, &sys);
 	return collection->stack->nr - 1;
 }
 
@@ -828,7 +866,9 @@ int collect_devices(struct stack *stack, const dev_t *wanted, size_t nr,
 		look_inside(&stack->layer[i]);
 		if (stack->layer[i].nr_below)
 			continue;
-		ask_unit(&stack->layer[i]);
+		/* which asks the drive, too */
+		if (!stack->layer[i].no_path)
+			ask_unit(&stack->layer[i]);
 		apply_options(&stack->layer[i], options);
 	}
 	for (i = 0; i < stack->nr; i++)

@@ -133,7 +133,8 @@ struct stack_content {
  * @nr_mounts: number of mount points
  * @swap: in use as swap
  * @suspended: the device, or one below, is suspended, so that a read waits
- * @no_path: likewise: it is a multipath device without a path
+ * @no_path: the transport does not reach the disk below now, of several paths all,
+ *	so that a read waits, too
  * @aside: the user did not ask about it: a neighbour, whose headers are not
  *	read
  * @content: content that it carries

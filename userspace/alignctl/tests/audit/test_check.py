@@ -655,6 +655,11 @@ def test_smaller_logical_blocks_are_not_proposed_for_a_zoned_disk(tmp_path, zone
     assert command == ("alignctl attach /dev/sda --logical 512" if zoned == "none" else None)
 
 
+def unreached(machine):
+    """The devices that are not read, as nothing reaches their disk."""
+    return [name for name, rows in machine.check()[1].items() if "no path" in rows.get("unread", {}).get("text", "")]
+
+
 @pytest.mark.parametrize("states, read", [(["running", "transport-offline"], True), (["offline", "blocked"], False),
                                           (["live", "dead"], True), ([], False)])
 def test_a_multipath_device_without_a_path_is_not_read(tmp_path, states, read):
@@ -665,6 +670,16 @@ def test_a_multipath_device_without_a_path_is_not_read(tmp_path, states, read):
         machine.disk(name, (8, 16 * number), device__state=state)
     machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=names, dm__name="vg-lun", dm__uuid="mpath-3600")
     machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="vg-a", dm__uuid="LVM-1")
-    _, notes, _ = machine.check()
-    assert [name for name in ("dm-0", "dm-1") if "no path" in notes.get(name, {}).get("unread", {}).get("text", "")] == (
-        [] if read else ["dm-0", "dm-1"])
+    assert [name for name in unreached(machine) if "dm" in name] == ([] if read else ["dm-0", "dm-1"])
+
+
+@pytest.mark.parametrize("states, read", [({"device__state": "running"}, True), ({"device__state": "blocked"}, False),
+                                          ({"device__state": "connecting"}, False), ({"device__state": "Connected"}, True),
+                                          ({"device__nvme0__state": "connecting", "device__nvme1__state": "live"}, True),
+                                          ({"device__nvme0__state": "connecting", "device__nvme1__state": "dead"}, False)])
+def test_a_disk_that_its_transport_has_lost_is_not_read(tmp_path, states, read):
+    """A read waits for it to come back. Of an NVMe namespace of several paths, the controllers have the states."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0), **states)
+    machine.device("sda1", (8, 1), parent="pci0/sda", bytes_=MIB, partition=1, start=2048)
+    assert unreached(machine) == ([] if read else ["sda", "sda1"])
