@@ -273,7 +273,9 @@ def test_another_tracer_sees_the_same_as_without(rig, tmp_path):
             disk.write(1000, pattern(1, 0, 1))
         assert before[0] == (TRACING / watched[0]).read_text()
         assert recording.requests == [Request("W", 8 * k + 1, 3) for k in range(20)]
-        assert as_logged(trace.requests) == as_logged([*recording.requests, Request("W", 1000, 1)])
+        # A virtio disk is asked for its serial number by a request of its driver: by that number measurements are found.
+        seen = [request for request in trace.requests if request.op != "?"]
+        assert as_logged(seen) == as_logged([*recording.requests, Request("W", 1000, 1)])
 
 
 def test_limits_end_it_and_what_a_killed_one_leaves_is_removed(rig, tmp_path):

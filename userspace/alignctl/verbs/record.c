@@ -17,7 +17,6 @@
 #include "sysfs/file_disk.h"
 #include "sysfs/probed.h"
 #include "verbs/new_trace.h"
-#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_BUFFER_KIB	4096
@@ -182,7 +181,6 @@ static int record_device(struct record_arguments *arguments, const char *path)
 		return result;
 	}
 	probed_apply(&device);
-	unit_note_counted(&device);
 	options->device = &device;
 	warn_of_feedback(options);
 	result = record_run(&record, options);

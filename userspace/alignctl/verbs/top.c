@@ -18,7 +18,6 @@
 #include "top/names.h"
 #include "top/report.h"
 #include "verbs/intervals.h"
-#include "verbs/unit_note.h"
 #include "verbs/verbs.h"
 
 #define DEFAULT_INTERVAL	1	/* seconds */
@@ -331,7 +330,6 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result)
 		return result;
 	probed_apply(&device);
-	unit_note_counted(&device);
 	result = top_device(&arguments, &device);
 	device_close(&device);
 	return result;

@@ -4,7 +4,6 @@
 
 #include "base/cleanup.h"
 #include "base/message.h"
-#include "remedy/remedy.h"
 #include "unit/unit.h"
 #include "verbs/unit_note.h"
 
@@ -36,29 +35,6 @@ void unit_note(const struct device *device, uint32_t block, bool probed)
 				device->path, bytes,
 				unit_source_name(taken->source), block, bytes);
 	warn_of_sources(device, &unit);
-	unit_free(&unit);
-}
-
-void unit_note_counted(const struct device *device)
-{
-	CLEANUP_FREE char *probe = remedy_of_words(REMEDY_PROBE,
-		&(struct remedy_words) {
-			.type = "block-size", .device = device->path,
-		});
-	struct unit unit;
-	int64_t bytes;
-
-	if (!device->block)
-		return;
-	unit_ask(&unit, &device->sys);
-	if (maybe_get(unit_known_better(&unit), &bytes) &&
-	    bytes != device->physical)
-		message_warning("%s: its unit is %" PRId64
-				" bytes, by %s, and touches are counted by %" PRIu32
-				", what the kernel says; '%s' decides",
-				device->path, bytes,
-				unit_source_name(unit_taken(&unit)->source),
-				device->physical, probe);
 	unit_free(&unit);
 }
 

@@ -13,12 +13,6 @@
  */
 void unit_note(const struct device *device, uint32_t block, bool probed);
 
-/*
- * Ask for the unit likewise, and warn if it is another one than the device's
- * block, by which touches are counted.
- */
-void unit_note_counted(const struct device *device);
-
 /* Ask for the unit likewise, and warn only if sources disagree. */
 void unit_note_sources(const struct device *device);
 

@@ -230,20 +230,6 @@ def test_attach_offers_the_unit(database, machine, loop, arguments, block):
     assert done.stderr.startswith(said) if block else "its unit is" not in done.stderr
 
 
-@pytest.mark.parametrize("verb", [["top", "--once"], ["record", "--output", "/dev/shm/alignctl-not-made"]])
-@pytest.mark.parametrize("measured", [False, True])
-def test_what_counts_touches_says_that_the_unit_is_another_one(database, machine, loop, verb, measured):
-    """A measurement decides: by it touches are counted. On a machine where nothing can be counted."""
-    number = os.stat(loop).st_rdev
-    machine.disk("sdf", (os.major(number), os.minor(number)), physical=512, device__model=MODEL, device__rev=FIRMWARE,
-                 device__wwid=BRIDGE)
-    if measured:
-        keep_probed(machine.root, block_size=4096)
-    done = database.run(machine, *verb, loop)
-    said = f"{loop}: its unit is 4096 bytes, by hwdb, and touches are counted by 512, what the kernel says; 'alignctl probe "
-    assert done.returncode and (f"alignctl: warning: {said}block-size {loop}' decides\n" in done.stderr) == (not measured)
-
-
 def test_plan_and_probe_say_that_sources_disagree(database, machine, loop):
     number = os.stat(loop).st_rdev
     machine.disk("sdf", (os.major(number), os.minor(number)), physical=512, device__model=MODEL, device__rev=FIRMWARE)
