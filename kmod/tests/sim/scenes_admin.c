@@ -377,11 +377,9 @@ static void no_memory_for_second(void)
 	for (nth = 1; refused; nth++) {
 		int ret;
 
-		shim_nr_allocations = 0;
-		shim_faults.nth = nth;
+		stage_refuse(nth);
 		ret = shim_md_load(md, 64, ARRAY_SIZE(argv), argv, &error);
-		refused = shim_nr_allocations >= nth;
-		shim_faults.nth = 0;
+		refused = stage_has_refused();
 		MUST(ret, refused ? -ENOMEM : 0);
 	}
 	MUST_LIE(nth, 10, 30);
@@ -401,11 +399,9 @@ void scene_no_memory(void)
 		int ret;
 
 		md = shim_md_new("small", 4);
-		shim_nr_allocations = 0;
-		shim_faults.nth = nth;
+		stage_refuse(nth);
 		ret = shim_md_load(md, 64, ARRAY_SIZE(argv), argv, &error);
-		refused = shim_nr_allocations >= nth;
-		shim_faults.nth = 0;
+		refused = stage_has_refused();
 		MUST(ret, refused ? -ENOMEM : 0);
 		if (refused && strcmp(error, "no memory for the target") &&
 		    strcmp(error, "cannot open the underlying device"))

@@ -79,6 +79,20 @@ void stage_fails(unsigned int ops, unsigned int block, unsigned int nr)
 	order();
 }
 
+void stage_refuse(unsigned int nr)
+{
+	shim_nr_allocations = 0;
+	shim_faults.nth = nr;
+}
+
+bool stage_has_refused(void)
+{
+	bool has = shim_nr_allocations >= shim_faults.nth;
+
+	shim_faults.nth = 0;
+	return has;
+}
+
 void stage_begin(const struct world_plan *plan, struct gendisk *drive)
 {
 	unsigned int i;

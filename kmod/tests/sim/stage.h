@@ -104,6 +104,9 @@ static inline void stage_rest_ms(unsigned int ms)
 void stage_waits(unsigned int ops);
 void stage_waits_from(unsigned int ops, unsigned int block);
 void stage_fails(unsigned int ops, unsigned int block, unsigned int nr);
+/* Refuse the @nr-th allocation that may fail; and no longer, tell whether it came to that. */
+void stage_refuse(unsigned int nr);
+bool stage_has_refused(void);
 int stage_message(char *name, char *value);
 void stage_flush(void);
 
