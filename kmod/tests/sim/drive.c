@@ -278,7 +278,7 @@ static void keep_seen(const struct bio *bio)
 		.sector = bio->bi_iter.bi_sector, .nr = bio_sectors(bio),
 		.opf = bio->bi_opf, .ioprio = bio->bi_ioprio,
 		.hint = bio->bi_write_hint, .stream = bio->bi_write_stream,
-		.cgroup = bio->cgroup, .nobodys = bio->nobodys,
+		.cgroup = bio->cgroup, .nobodys = bio->nobodys, .by = current,
 	};
 }
 

@@ -45,9 +45,11 @@ struct drive_orders {
 /**
  * struct drive_seen - a request that has come to the drive
  * @ns: when
+ * @by: the thread that sent it
  */
 struct drive_seen {
 	u64 ns;
+	const struct thread *by;
 	enum req_op op;
 	sector_t sector;
 	unsigned int nr;

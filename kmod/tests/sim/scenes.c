@@ -55,7 +55,7 @@ static const struct {
 	{ "limited", scene_limited },
 	{ "limited behind", scene_limited_behind },
 	{ "limited elsewhere", scene_limited_elsewhere },
-	{ "scarce", scene_scarce }, { "hurry", scene_hurry },
+	{ "scarce", scene_scarce }, { "own memory", scene_own_memory }, { "hurry", scene_hurry },
 	{ "copies", scene_copies },
 }, last_scenes[] = {
 	/* A reboot is not undone. */

@@ -88,6 +88,7 @@ void scene_limited(void);
 void scene_limited_behind(void);
 void scene_limited_elsewhere(void);
 void scene_scarce(void);
+void scene_own_memory(void);
 
 /* scenes_errors.c */
 void scene_degraded(void);

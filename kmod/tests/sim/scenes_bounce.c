@@ -3,11 +3,15 @@
  * Scenes of reads where smaller logical blocks are offered than the drive has, and of
  * writes that cannot be cut there.
  */
+#include <linux/highmem.h>
+
 #include "scenes.h"
 #include "stage.h"
 
 /* Blocks so far apart are found by one bucket of bounce.c. */
 #define BUCKETS	64
+/* Copies that are sent in map at most. */
+#define MAP_COPIES	256U
 
 /* However many reads of parts of a block there are, two requests serve them. */
 void scene_shared_reads(void)
@@ -15,6 +19,7 @@ void scene_shared_reads(void)
 	/* In an order that gives a tree both sides. */
 	static const unsigned int of[] = { 1, 0, 2 };
 	struct act *read[3 * ARRAY_SIZE(of)];
+	unsigned int flushed = shim_nr_pages_flushed;
 	unsigned int nr = ARRAY_SIZE(of), i;
 
 	if (stage.block > 16 || stage.plan->offset)
@@ -34,6 +39,8 @@ void scene_shared_reads(void)
 		MUST(act_wait(read[i]), BLK_STS_OK);
 	MUST(COUNT(bounce_reads), 2 * nr);
 	MUST(COUNT(reads_bounced), ARRAY_SIZE(read));
+	/* The CPU has written to a page of each. */
+	MUST(shim_nr_pages_flushed - flushed, ARRAY_SIZE(read));
 	stage_close();
 	stage_widen();
 }
@@ -109,13 +116,13 @@ void scene_bad_block(void)
 /* The memory of copies is counted as long as they are in flight. */
 void scene_copies(void)
 {
-	unsigned int nr = 20, before;
+	unsigned int nr, before, by_map = 0, i;
 	struct act *act;
 
-	if (stage.block > 16 || stage.block < 2 || stage.plan->offset ||
-	    stage.sectors < (nr + 8) * stage.block)
+	if (stage.block > 16 || stage.block < 2 || stage.plan->offset)
 		return;
 	stage_narrow();
+	nr = min(MAP_COPIES + 20, stage.sectors / stage.block - 8);
 	stage_open(1, 400, 64);
 	before = atomic64_read(&stage.at->engine.blocks.bytes);
 	stage_waits(WRITES);
@@ -124,6 +131,10 @@ void scene_copies(void)
 	act_place.alone = 0;
 	stage_rest_us(AT_ONCE_US);
 	MUST(drive_in_flight(), nr);
+	/* What is more than map sends is left to a worker. */
+	for (i = 0; i < nr; i++)
+		by_map += drive_seen(i)->by == current;
+	MUST(by_map, min(nr, MAP_COPIES));
 	MUST(atomic64_read(&stage.at->engine.blocks.bytes),
 	     before + nr * stage.plan->physical);
 	stage_waits(0);

@@ -179,3 +179,41 @@ void scene_scarce(void)
 	stage_close();
 	stage_widen();
 }
+
+/*
+ * A read into memory of its own is on no account, also where the block holds nothing:
+ * there is little of that memory, and of the last there is room for one block.
+ */
+void scene_own_memory(void)
+{
+	struct act *range, *read, *touch;
+	unsigned int i;
+
+	stage_open(2, 400, 64);
+	limit(true);
+	for (i = 0; i < 2; i++) {
+		unsigned int at = stage_at(4 + 2 * i);
+
+		act_write(at + 1, 1);
+		drive_forget_seen();
+		stage_waits(READS | WRITES);
+		range = act_send(REQ_OP_WRITE, at, stage.block);
+		stage_rest_us(AT_ONCE_US);
+		/* It is too late for this turn of the block. */
+		touch = send_of_cgroup(0, at + 1, 1);
+		/* And this one uses the buffer, as what is held is not on the drive. */
+		read = act_send(REQ_OP_READ, at, stage.block);
+		stage_rest_us(AT_ONCE_US);
+		must_see_no(2);
+		shim_faults.nowait_one_in = i;
+		stage_waits(READS);
+		MUST(act_wait(range), BLK_STS_OK);
+		stage_rest_us(AT_ONCE_US);
+		shim_faults.nowait_one_in = 0;
+		MUST(must_see(2, REQ_OP_READ, at, stage.block)->nobodys, true);
+		stage_waits(0);
+		MUST(act_wait(touch) | act_wait(read), BLK_STS_OK);
+	}
+	limit(false);
+	stage_close();
+}

@@ -331,6 +331,27 @@ void scene_hurry(void)
 	MUST(act_wait(act), BLK_STS_OK);
 	must_see(1, REQ_OP_WRITE, stage_at(9), stage.block);
 	must_hurry(1, true);
+	/* A touch has come too late for a request of two blocks, and they go one by one. */
+	stage_fails(WRITES, 15, 1);
+	act_write(stage_at(14), stage.block / 2);
+	act_write(stage_at(15), stage.block / 2);
+	drive_forget_seen();
+	stage_waits(WRITES);
+	stage_rest_ms(401);
+	must_see(1, REQ_OP_WRITE, stage_at(14), 2 * stage.block);
+	must_hurry(1, false);
+	act = act_send(REQ_OP_WRITE | REQ_FUA, stage_at(14), 1);
+	stage_rest_us(AT_ONCE_US);
+	stage_waits(0);
+	MUST(act_wait(act), BLK_STS_OK);
+	must_see(2, REQ_OP_WRITE, stage_at(14), stage.block);
+	must_hurry(2, true);
+	stage_rest_ms(1);
+	must_log("degraded: cannot write held blocks to drive");
+	stage_fails(0, 0, 0);
+	stage_flush();
+	stage_rest_ms(1);
+	must_log("no longer degraded");
 	stage_close();
 }
 

@@ -12,6 +12,7 @@
 struct shim_faults shim_faults;
 unsigned int shim_nr_allocations;
 unsigned int shim_nr_locked;
+unsigned int shim_nr_pages_flushed;
 const atomic64_t *shim_watched;
 s64 shim_watched_most;
 void shim_watch(s64 now)
