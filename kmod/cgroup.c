@@ -28,9 +28,9 @@
 #include "cgroup.h"
 
 /**
- * bio_has_limits - whether limits of cgroups apply to a bio, if there are some
+ * bio_has_limits - whether limits of cgroups apply to a bio
  * @bio: a bio that the target maps
- * @limited: there surely are some
+ * @throttling: whether there are some
  *
  * The bio is charged to its sender in map, and to the writer of its data when it is sent
  * on. A kernel thread sends what others have written, of any cgroup. Where there may be
@@ -38,12 +38,13 @@
  *
  * Return: whether one may apply.
  */
-bool bio_has_limits(struct bio *bio, bool limited)
+bool bio_has_limits(struct bio *bio, enum align_throttling throttling)
 {
 #ifdef CONFIG_BLK_CGROUP
 	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
 
-	return (limited && current->flags & PF_KTHREAD) || (css && css->parent);
+	return (throttling == THROTTLING_SURE && current->flags & PF_KTHREAD) ||
+	       (css && css->parent);
 #else
 	return false;
 #endif

@@ -8,31 +8,33 @@
 #include "align.h"
 #include "compat.h"
 
-bool bio_has_limits(struct bio *bio, bool limited);
+/**
+ * enum align_throttling - whether bios may wait below for limits of their cgroups
+ * @THROTTLING_NONE: they wait for none, as far as is known
+ * @THROTTLING_MAYBE: there may be some; or what lies below a device without requests of its
+ *	own is not known
+ * @THROTTLING_SURE: a cgroup has one, or had
+ */
+enum align_throttling {
+	THROTTLING_NONE,
+	THROTTLING_MAYBE,
+	THROTTLING_SURE,
+};
+
+bool bio_has_limits(struct bio *bio, enum align_throttling throttling);
 void bio_charge_no_cgroup(struct bio *bio);
 
-/**
- * align_has_limits - whether bios may wait below for limits of their cgroups
- * @at: the target
- * @limited: receives whether a cgroup surely has a limit there, or had one
- *
- * What lies below a device without requests of its own is not known.
- *
- * Return: false if they wait for no limit, as far as is known.
- */
-static inline bool align_has_limits(const struct align_target *at, bool *limited)
+/* Tell which limits there are below a target. Any context. */
+static inline enum align_throttling align_throttling(const struct align_target *at)
 {
-	*limited = false;
 #ifdef CONFIG_BLK_DEV_THROTTLING
 	struct request_queue *queue = bdev_get_queue(at->dev->bdev);
 
-	if (READ_ONCE(queue->td)) {
-		*limited = COMPAT_THROTTLE_TELLS;
-		return true;
-	}
-	return !queue_is_mq(queue);
+	if (READ_ONCE(queue->td))
+		return COMPAT_THROTTLE_TELLS ? THROTTLING_SURE : THROTTLING_MAYBE;
+	return queue_is_mq(queue) ? THROTTLING_NONE : THROTTLING_MAYBE;
 #else
-	return false;
+	return THROTTLING_NONE;
 #endif
 }
 
@@ -48,9 +50,9 @@ static inline bool align_has_limits(const struct align_target *at, bool *limited
 static inline bool align_may_be_throttled(const struct align_target *at,
 					  struct bio *bio)
 {
-	bool limited;
+	enum align_throttling throttling = align_throttling(at);
 
-	return align_has_limits(at, &limited) && bio_has_limits(bio, limited);
+	return throttling != THROTTLING_NONE && bio_has_limits(bio, throttling);
 }
 
 #endif

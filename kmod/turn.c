@@ -551,12 +551,12 @@ static void range_shorten(struct align_io *io, const struct shard_span *span)
 static bool range_is_late(struct align_io *io)
 {
 	struct align_range *range = &io->write.range[0];
-	bool limited;
+	enum align_throttling throttling = align_throttling(io->at);
 
-	return align_has_limits(io->at, &limited) &&
-	       (bio_has_limits(io->bio, limited) ||
-		(limited && blocks_would_wait(io->at, io->bio, range->first,
-					      range->last)));
+	return throttling != THROTTLING_NONE &&
+	       (bio_has_limits(io->bio, throttling) ||
+		(throttling == THROTTLING_SURE &&
+		 blocks_would_wait(io->at, io->bio, range->first, range->last)));
 }
 
 /* Register a range with the blocks of one shard; @late: it may wait. shard->lock held. */
