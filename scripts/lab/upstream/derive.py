@@ -56,7 +56,7 @@ REWRITES = {
     ),
     "kmod/cgroup.h": (
         ('#include "compat.h"\n', ""),
-        ("\t\t*limited = COMPAT_THROTTLE_TELLS;\n", "\t\t*limited = true;\n"),
+        ("COMPAT_THROTTLE_TELLS ? THROTTLING_SURE : THROTTLING_MAYBE;", "THROTTLING_SURE;"),
     ),
     "kmod/block_state.h": (('#include "compat.h"\n', '#include "placement.h"\n'),),
     "kmod/reclaim.c": (
