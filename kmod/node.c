@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <linux/slab.h>
+#include <linux/wait.h>
 
 #include "node.h"
 
 static LIST_HEAD(nodes);
 /* Guards nodes and the references of each. */
-static DEFINE_MUTEX(nodes_lock);
+static DEFINE_SPINLOCK(nodes_lock);
+/* Woken when a node has left. */
+static DECLARE_WAIT_QUEUE_HEAD(nodes_left);
 
 static struct align_node *node_new(struct mapped_device *md)
 {
@@ -29,37 +32,92 @@ static struct align_node *node_new(struct mapped_device *md)
 	return node;
 }
 
+static void node_free(struct align_node *node)
+{
+	ledger_exit(&node->ledger);
+	kfree(node);
+}
+
+/*
+ * Get the node of a device, with a reference more. A device without one gets @fresh, if
+ * that is not NULL. Return: false if the last node of the device still has files.
+ */
+static bool node_get(struct mapped_device *md, struct align_node *fresh,
+		     struct align_node **got)
+{
+	struct align_node *node;
+	bool leaves;
+
+	spin_lock(&nodes_lock);
+	list_for_each_entry(node, &nodes, list)
+		if (node->md == md)
+			break;
+	if (list_entry_is_head(node, &nodes, list)) {
+		node = fresh;
+		leaves = false;
+		if (fresh)
+			list_add(&fresh->list, &nodes);
+	} else {
+		leaves = !node->refs;
+	}
+	if (node && !leaves)
+		node->refs++;
+	spin_unlock(&nodes_lock);
+	*got = node;
+	return !leaves;
+}
+
+/*
+ * Give back a reference. With the last one the node leaves, and its files must be gone
+ * before the same device can have another. That waits for their readers, who may wait for
+ * memory, and that for a suspended device, so that no other device may wait for it.
+ */
+static void node_put(struct align_node *node)
+{
+	bool leaves;
+
+	spin_lock(&nodes_lock);
+	leaves = !--node->refs;
+	spin_unlock(&nodes_lock);
+	if (!leaves)
+		return;
+	sysfs_withdraw(node);
+	spin_lock(&nodes_lock);
+	list_del(&node->list);
+	spin_unlock(&nodes_lock);
+	wake_up_all(&nodes_left);
+	node_free(node);
+}
+
 /**
  * node_join - give a new target its mapped device's node
  * @at: the target
+ *
+ * Holds no lock while memory is allocated: that may be had by writing to a suspended
+ * device, the next table of which comes here, too.
  *
  * Return: 0 or -ENOMEM.
  */
 int node_join(struct align_target *at)
 {
 	struct mapped_device *md = dm_table_get_md(at->ti->table);
-	struct align_node *node;
+	struct align_node *node, *fresh = NULL;
 	struct align_target *other;
 
-	mutex_lock(&nodes_lock);
-	list_for_each_entry(node, &nodes, list) {
-		if (node->md != md)
-			continue;
-		/* A second table may have another P, and begins an epoch then. */
-		if (!ledger_prepare(&node->ledger))
-			goto found;
-		mutex_unlock(&nodes_lock);
-		return -ENOMEM;
-	}
-	node = node_new(md);
+	wait_event(nodes_left, node_get(md, NULL, &node));
 	if (!node) {
-		mutex_unlock(&nodes_lock);
+		fresh = node_new(md);
+		if (!fresh)
+			return -ENOMEM;
+		wait_event(nodes_left, node_get(md, fresh, &node));
+		if (node != fresh)
+			node_free(fresh);
+	}
+	/* A second table may have another P, and begins an epoch then. */
+	if (node != fresh && ledger_prepare(&node->ledger)) {
+		node_put(node);
 		return -ENOMEM;
 	}
-	list_add(&node->list, &nodes);
-found:
-	node->refs++;
-	mutex_unlock(&nodes_lock);
 
 	mutex_lock(&node->leave_lock);
 	spin_lock(&node->lock);
@@ -103,19 +161,7 @@ void node_leave(struct align_target *at)
 	spin_unlock(&node->lock);
 	mutex_unlock(&node->leave_lock);
 
-	mutex_lock(&nodes_lock);
-	if (!--node->refs) {
-		list_del(&node->list);
-		/*
-		 * Waits for readers, who take none of what is held here. The
-		 * files must be gone before the same device can have another
-		 * node.
-		 */
-		sysfs_withdraw(node);
-		ledger_exit(&node->ledger);
-		kfree(node);
-	}
-	mutex_unlock(&nodes_lock);
+	node_put(node);
 }
 
 /**

@@ -228,6 +228,12 @@ FAULTS = {
                                         "\tio->read.iter = bio->bi_iter;\n", "")],
     "over-stays": [("turn.c", "\t\tblock->over = false;\n\t\tatomic_dec(&block->single.at->engine.blocks.nr_over);\n", "")],
     "shown-stays": [("turn.c", "\t\tblock->shown = false;\n\t\tatomic_dec(&blocks->nr_shown);\n", "")],
+    "memory-by-writing-under-a-lock": [("sysfs.c", "\tnoio = memalloc_noio_save();\n", "\tnoio = 0;\n")],
+    "node-leaves-unseen": [("node.c", "\twake_up_all(&nodes_left);\n", "")],
+    "node-has-another": [("node.c", "\tspin_lock(&nodes_lock);\n\tlist_del(&node->list);\n\tspin_unlock(&nodes_lock);\n"
+                          "\twake_up_all(&nodes_left);\n", ""),
+                         ("node.c", "\tif (!leaves)\n\t\treturn;\n", "\tif (!leaves)\n\t\treturn;\n"
+                          "\tspin_lock(&nodes_lock);\n\tlist_del(&node->list);\n\tspin_unlock(&nodes_lock);\n")],
     "expiry-outlives-target": [("block.c", "\tcancel_delayed_work_sync(&blocks->expire);\n", "")],
     "calm-outlives-target": [("block.c", "\tcancel_delayed_work_sync(&blocks->calm);\n", "")],
     "own-memory-charged": [("run.c", "block->reserved || run->spare ||\n", "block->reserved ||\n")],
@@ -289,6 +295,9 @@ FOCUS = {
     "shrinker-walks-removed": "reclaim",
     "waits-of-each-part": "scenes",
     "own-memory-charged": "scenes",
+    "node-leaves-unseen": "scenes",
+    "node-has-another": "scenes",
+    "memory-by-writing-under-a-lock": "files",
     "newcomers-hurry-nothing": "scenes",
     "copies-in-one-stretch": "scenes",
     "pages-of-reads-not-flushed": "scenes",
@@ -354,8 +363,7 @@ SCENES = {
     "cache stays": ("node.c", "\t\tnode->live = NULL;\n\t\t/* What the table has that took its place. */\n"
                     "\t\tnode_note_cache(node);\n",
                     "\t\tnode->live = NULL;\n\t\tnode->has_cache = false;\n"),
-    "no memory": ("node.c", "\tif (!node) {\n\t\tmutex_unlock(&nodes_lock);\n\t\treturn -ENOMEM;\n",
-                  "\tif (!node) {\n\t\tmutex_unlock(&nodes_lock);\n\t\treturn -EINVAL;\n"),
+    "no memory": ("node.c", "\t\tif (!fresh)\n\t\t\treturn -ENOMEM;\n", "\t\tif (!fresh)\n\t\t\treturn -EINVAL;\n"),
     "dropped": ("held.c", "!= io->write.drops;", "!= io->write.drops && false;"),
     "starved": ("spare.c", "list_add_tail(&job->list, &spare->starved);", "list_add(&job->list, &spare->starved);"),
     "few pieces": ("write.c", "\t\tif (!bio) {\n\t\t\tjob_queue(",
@@ -394,6 +402,7 @@ SCENES = {
     "long run": ("run.c", "} else if (run->nr > BLOCKS_BATCH) {", "} else if (false) {"),
     "files": ("sysfs.c", "file->which, true,\n", "file->which, false,\n"),
     "lost files": ("sysfs.c", "\t\t\tret = -ENOMEM;\n\t\t\tbreak;\n", "\t\t\tbreak;\n"),
+    "next files": ("node.c", "\t\tleaves = !node->refs;\n", "\t\tleaves = false;\n"),
     "fresh": ("turn.c", "\t\tblock = block_new(touch, number);\n\t\tif (!block && block_evict(shard)) {\n",
               "\t\tblocks_put_fresh(at, number, touch->fresh);\n\t\ttouch->fresh = block_alloc(at, BUFFER_GFP);\n"
               "\t\tblock = block_new(touch, number);\n\t\tif (!block && block_evict(shard)) {\n"),

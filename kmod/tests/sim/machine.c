@@ -91,6 +91,8 @@ struct thread *thread_take(enum thread_context context, const char *name,
 	thread->waits_for = NULL;
 	thread->wake_ns = NEVER;
 	thread->nr_held = 0;
+	thread->nr_mutexes = 0;
+	thread->flags = 0;
 	thread->offers = NULL;
 	thread->name = name;
 	thread->run = run;

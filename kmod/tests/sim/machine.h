@@ -85,6 +85,7 @@ struct thread {
 	sim_u64 wake_ns;
 	void *held[MACHINE_LOCKS];
 	unsigned int nr_held;
+	unsigned int nr_mutexes;
 	unsigned int flags;
 	unsigned int priority;
 	const void *(*offers)(unsigned int nr);

@@ -41,7 +41,7 @@ static const struct {
 	{ "withdrawn", scene_withdrawn }, { "patched", scene_patched },
 	{ "two regions", scene_two_regions }, { "cut", scene_cut },
 	{ "long run", scene_long_run }, { "files", scene_files },
-	{ "lost files", scene_lost_files }, { "fresh", scene_fresh },
+	{ "lost files", scene_lost_files }, { "next files", scene_next_files }, { "fresh", scene_fresh },
 	{ "given back", scene_given_back }, { "read once", scene_read_once },
 	{ "lowered", scene_lowered }, { "relieved", scene_relieved },
 	{ "ceiling", scene_ceiling }, { "crowded", scene_crowded },

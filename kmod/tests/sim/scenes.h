@@ -10,6 +10,7 @@ struct world_plan;
 /* scenes_files.c */
 void scene_files(void);
 void scene_lost_files(void);
+void scene_next_files(void);
 
 /* scenes_memory.c */
 void scene_ceiling(void);

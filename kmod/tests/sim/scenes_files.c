@@ -240,6 +240,58 @@ void scene_files(void)
 	shim_files = false;
 }
 
+/* Load a table without the target. */
+static void load_linear(void *md)
+{
+	char *argv[] = { "drive", "0" };
+	const struct shim_target linear = {
+		.sectors = SECTORS_OF_SMALL, .linear = true, .argc = 2, .argv = argv,
+	};
+	char *error = NULL;
+
+	MUST(shim_md_load_targets(md, &linear, 1, &error), 0);
+}
+
+static bool answered;
+
+static void load_next(void *md)
+{
+	load_small(md, 1);
+	answered = true;
+}
+
+/*
+ * A table replaces the only one of a device that has the target, whose files go with it,
+ * while another with the target is loaded: it waits until the files are gone, and those of
+ * other devices do not.
+ */
+void scene_next_files(void)
+{
+	struct mapped_device *md = shim_md_new("small", 4);
+	struct mapped_device *other = shim_md_new("other", 5);
+
+	shim_files = true;
+	load_linear(md);
+	MUST(shim_md_resume(md), 0);
+	load_small(md, 1);
+	answered = false;
+	shim_files_read(true);
+	machine_start(CONTEXT_TASK, "linear", load_linear, md);
+	stage_rest_us(AT_ONCE_US);
+	machine_start(CONTEXT_TASK, "next", load_next, md);
+	stage_rest_us(AT_ONCE_US);
+	MUST(answered, false);
+	load_small(other, 1);
+	shim_files_read(false);
+	stage_rest_us(AT_ONCE_US);
+	MUST(answered, true);
+	MUST(read_of(md, "target0_", "mode"), (u64)-ENODEV);
+	must_log_nothing();
+	shim_md_remove(other);
+	shim_md_remove(md);
+	shim_files = false;
+}
+
 /* Resume a device whose @nth allocation for it fails; return how many there were. */
 static unsigned int resume_without(unsigned int nth)
 {

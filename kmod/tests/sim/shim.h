@@ -116,6 +116,8 @@ bool shim_is_clone(const struct bio *bio);
 
 /* Devices have files in sysfs. */
 extern bool shim_files;
+/* From now on all files are being read, which their removal waits for, or none is. */
+void shim_files_read(bool reads);
 /* Read one of a disk's files into a page, if there are some. Return: as its show(). */
 ssize_t shim_file_read(struct gendisk *disk, char *buf);
 

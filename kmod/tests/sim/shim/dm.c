@@ -601,7 +601,7 @@ int shim_md_load_targets(struct mapped_device *md,
 			 const struct shim_target *target, unsigned int nr,
 			 char **error)
 {
-	struct dm_table *table = kzalloc(sizeof(*table), GFP_NOIO);
+	struct dm_table *table = kzalloc(sizeof(*table), GFP_NOIO), *old;
 	sector_t begin = 0;
 	unsigned int i;
 
@@ -628,8 +628,10 @@ int shim_md_load_targets(struct mapped_device *md,
 		}
 		table->target[i] = ti;
 	}
-	table_destroy(md->inactive);
+	/* Another may be loaded meanwhile. */
+	old = md->inactive;
 	md->inactive = table;
+	table_destroy(old);
 	return 0;
 }
 

@@ -25,11 +25,17 @@ static unsigned int nr_nowait;
 /* One of them has failed, in a search. */
 static bool has_failed;
 
-/* Check that the caller may ask so; return whether there is no memory. */
+/*
+ * Check that the caller may ask so; return whether there is no memory. Memory that is had
+ * by I/O may wait for a suspended device, and who resumes that for a mutex.
+ */
 static bool is_refused(gfp_t gfp)
 {
 	if (gfp & __GFP_DIRECT_RECLAIM) {
 		might_sleep();
+		if (gfp & __GFP_MAY_FAIL && current->nr_mutexes &&
+		    !(current->flags & PF_MEMALLOC_NOIO))
+			machine_fail("an allocation under a mutex may wait for I/O");
 		machine_point();
 		return gfp & __GFP_MAY_FAIL &&
 		       ++shim_nr_allocations == shim_faults.nth;

@@ -30,7 +30,14 @@ static struct group {
 	bool going;
 } groups[MOST_GROUPS];
 static wait_queue_head_t left;
+static bool is_read;
 bool shim_files;
+
+void shim_files_read(bool reads)
+{
+	is_read = reads;
+	wake_up(&left);
+}
 
 static struct group *find_group(struct kobject *kobj)
 {
@@ -57,6 +64,8 @@ int sysfs_create_group(struct kobject *kobj, const struct attribute_group *group
 	unsigned int i;
 
 	might_sleep();
+	if (find_group(kobj))
+		return -EEXIST;
 	if (!own)
 		machine_fail("more than %d devices have files", MOST_GROUPS);
 	*own = (struct group) { .kobj = kobj };
@@ -78,7 +87,7 @@ void sysfs_remove_group(struct kobject *kobj, const struct attribute_group *grou
 
 	might_sleep();
 	own->going = true;
-	wait_event(left, !own->readers);
+	wait_event(left, !own->readers && !is_read);
 	own->kobj = NULL;
 }
 

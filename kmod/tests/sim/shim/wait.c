@@ -208,6 +208,7 @@ static int lock_mutex(struct mutex *mutex, bool killable)
 		shim_wait_finish(&mutex->wait);
 	}
 	mutex->owner = current;
+	current->nr_mutexes++;
 	return 0;
 }
 
@@ -227,6 +228,7 @@ int mutex_trylock(struct mutex *mutex)
 	if (mutex->owner)
 		return 0;
 	mutex->owner = current;
+	current->nr_mutexes++;
 	return 1;
 }
 
@@ -236,6 +238,7 @@ void mutex_unlock(struct mutex *mutex)
 		machine_fail("a mutex is released by %s, who does not hold it",
 			     current->name);
 	mutex->owner = NULL;
+	current->nr_mutexes--;
 	wake(&mutex->wait, false);
 	machine_point();
 }

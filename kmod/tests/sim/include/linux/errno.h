@@ -7,6 +7,7 @@
 #define EAGAIN		11
 #define ENOMEM		12
 #define EBUSY		16
+#define EEXIST		17
 #define ENODEV		19
 #define EINVAL		22
 #define ERANGE		34

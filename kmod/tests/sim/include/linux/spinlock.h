@@ -21,6 +21,9 @@ typedef struct spinlock {
 	const char *name;
 } spinlock_t;
 
+/* Outside functions, where a compound literal is there for ever. */
+#define DEFINE_SPINLOCK(l) \
+	spinlock_t l = { NULL, &(struct lock_class_key){ 0 }, #l }
 #define spin_lock_init(l) \
 	do { \
 		static struct lock_class_key _key; \

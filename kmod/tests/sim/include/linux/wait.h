@@ -19,6 +19,8 @@ typedef struct wait_queue_head {
 } wait_queue_head_t;
 
 #define __WAIT_QUEUE_HEAD_INITIALIZER(name) { .nr = 0 }
+#define DECLARE_WAIT_QUEUE_HEAD(name) \
+	wait_queue_head_t name = __WAIT_QUEUE_HEAD_INITIALIZER(name)
 
 void init_waitqueue_head(wait_queue_head_t *queue);
 void wake_up(wait_queue_head_t *queue);

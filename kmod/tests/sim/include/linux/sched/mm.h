@@ -1,4 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Memory is never had by writing here. */
-#define memalloc_noio_save()		0U
-#define memalloc_noio_restore(flags)	((void)(flags))
+/* That memory is not to be had by I/O. */
+#ifndef SHIM_SCHED_MM_H
+#define SHIM_SCHED_MM_H
+#include <linux/sched.h>
+
+static inline unsigned int memalloc_noio_save(void)
+{
+	unsigned int flags = current->flags & PF_MEMALLOC_NOIO;
+
+	current->flags |= PF_MEMALLOC_NOIO;
+	return flags;
+}
+
+static inline void memalloc_noio_restore(unsigned int flags)
+{
+	current->flags = (current->flags & ~PF_MEMALLOC_NOIO) | flags;
+}
+#endif
