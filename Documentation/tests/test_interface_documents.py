@@ -225,3 +225,13 @@ def test_seconds_in_the_manual_are_those_in_force():
 def test_regions_are_as_large_as_the_manual_says():
     shift = int(re.search(r"#define ALIGN_REGION_SHIFT\s+(\d+)", (KMOD / "defaults.h").read_text())[1])
     assert f"regions of {2 ** (shift - 20)} MiB" in section("Locks")
+
+
+def test_the_counters_of_a_cpu_are_as_large_as_the_manual_says():
+    bins = dict(re.findall(r"#define ALIGN_(\w+)_BINS\s+(\d+)", (KMOD / "geometry.h").read_text()))
+    share = 8 * (len(ledger_rows()) + int(bins["SIZE"]) + int(bins["LATENCY"]))
+    areas = int(re.search(r"#define ALIGN_AREAS\s+(\d+)", (KMOD / "quiet.h").read_text())[1])
+    memory = " ".join(section("Memory").split())
+    # A pointer to the share, and the writes that are counted in each area.
+    assert f"The counters take {8 + 4 * areas} bytes for each CPU" in memory
+    assert f"its {share} bytes of counters" in memory
