@@ -235,3 +235,11 @@ def test_the_counters_of_a_cpu_are_as_large_as_the_manual_says():
     # A pointer to the share, and the writes that are counted in each area.
     assert f"The counters take {8 + 4 * areas} bytes for each CPU" in memory
     assert f"its {share} bytes of counters" in memory
+
+
+def test_what_the_manual_refers_to_by_its_title_is_there():
+    place = {"dm-align.rst": MANUAL, "design.rst": DESIGN}
+    named = re.findall(r"see \"([^\"]+)\"(?: in ``([\w.]+)``)?", " ".join(MANUAL.read_text().split()))
+    assert named
+    for title, page in named:
+        assert re.search(rf"^{re.escape(title)}\n[=\-~]+$", place[page or "dm-align.rst"].read_text(), re.M), title
