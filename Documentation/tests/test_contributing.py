@@ -66,6 +66,16 @@ def test_every_function_and_table_that_it_names_exists():
     assert not [name for name in told if not re.search(rf"\b{name}\b", sources)]
 
 
+def test_a_type_is_defined_in_the_file_behind_it():
+    told = [(name, folder, file) for body in sections(TEXT).values() for below in [BELOW.search(body)]
+            for folder in ["" if below is None else below[1]]
+            for name, file in re.findall(r"`((?:enum|struct) \w+)` \(`([\w/.]+)`\)", " ".join(body.split()))]
+    assert told
+    for name, folder, file in told:
+        path = TOP / folder / file
+        assert f"{name} {{" in (path if path.exists() else TOP / file).read_text(), f"{file} does not define {name}"
+
+
 @pytest.mark.parametrize("title", sections(RECIPES))
 def test_a_recipe_fits_a_screen_and_ends_with_a_command(title):
     lines = sections(RECIPES)[title].strip().splitlines()
