@@ -84,6 +84,14 @@ def test_a_page_is_formatted_without_a_warning(path):
     assert not done.stderr
 
 
+def test_an_escaped_byte_looks_as_alignctl_prints_it():
+    """In an argument of a macro, the "e" of an escaped backslash is printed."""
+    for page in ("alignctl.8", "alignctl-stats.8"):
+        shown = subprocess.run(["groff", "-man", "-Tutf8", "-P-cbou", REPO / "Documentation/man" / page],
+                               capture_output=True, text=True, check=True).stdout
+        assert re.findall(r"\S+(?=xNN)", shown) == ["\\"], page
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_apropos_finds_a_page_by_its_name(path):
     shown = subprocess.run(["lexgrog", path], capture_output=True, text=True, check=True).stdout
