@@ -46,6 +46,16 @@ def test_each_option_has_one_entry(verb):
     assert entries == [option["option"] for option in verb["options"]]
 
 
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb["verb"])
+def test_a_range_that_has_two_ends_is_not_at_least_one(verb):
+    """Of more than any number may be, the verb says the range."""
+    texts = dict(re.findall(r'^\.\\" Text of --([a-z-]+):\n(.*?)^\.\\" End\.$', made.page(verb["verb"]).read_text(), re.M | re.S))
+    for name in {option["option"] for option in verb["options"] if option["kind"] == "number"} & {*texts}:
+        said = subprocess.run([made.ALIGNCTL, verb["verb"], f"--{name}", "9" * 30], capture_output=True, text=True).stderr
+        if re.search(r"must be .* from \d+ to \d+", said):
+            assert not re.search(r"at least \d", texts[name]), (name, said)
+
+
 @pytest.fixture
 def table():
     def row(name, **fields):
