@@ -3,6 +3,7 @@
 
 import importlib.machinery
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -100,6 +101,16 @@ def test_an_escaped_byte_looks_as_alignctl_prints_it():
         shown = subprocess.run(["groff", "-man", "-Tutf8", "-P-cbou", REPO / "Documentation/man" / page],
                                capture_output=True, text=True, check=True).stdout
         assert re.findall(r"\S+(?=xNN)", shown) == ["\\"], page
+
+
+def test_the_initramfs_is_made_anew_by_the_command_that_alignctl_prints():
+    """An older kernel's is one of its own."""
+    remedies = json.loads(subprocess.run([made.ALIGNCTL, "check", "--remedies", "--json"],
+                                         capture_output=True, text=True, check=True).stdout)["remedies"]
+    [command] = [remedy["command"] for remedy in remedies if remedy["name"] == "initramfs"]
+    texts = "".join(path.read_text() for path in (*PAGES, *REPO.glob("Documentation/admin/*.rst"))).replace("\\-", "-")
+    named = re.findall(r"update-initramfs -[-\w ]*", texts)
+    assert named and not [name for name in named if not name.startswith(command)]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
