@@ -51,6 +51,14 @@ int python_start(char **arguments,
 	return error;
 }
 
+const char *python_way_out(int error)
+{
+	if (error != ENOENT && error != EACCES)
+		return "";
+	return python_chosen() ? "; ALIGNCTL_PYTHON names it" :
+				 "; apt-get install python3, or name it in ALIGNCTL_PYTHON";
+}
+
 /*
  * Find the package: where it is installed, or in the source tree for an
  * alignctl that runs where it was built. For free(); NULL: it is in neither.

@@ -18,6 +18,9 @@
 int python_start(char **arguments,
 		 int (*start)(char **arguments, void *context), void *context);
 
+/* Return what mends @error of python_start(), to be put behind its words; "": not known. */
+const char *python_way_out(int error);
+
 /*
  * Find the package. Return: its path, for free(), with @self set to the path of
  * this program, for free(); NULL: reported, for @what.

@@ -101,8 +101,7 @@ static int report_failure(struct parquet_child *child, const char *path,
 			  const char *what, int error)
 {
 	message_error("%s: %s: %s%s", path, what, strerror(error),
-		      error == ENOENT ? "; apt-get install python3, or name it in ALIGNCTL_PYTHON" :
-					"");
+		      python_way_out(error));
 	clear_child(child);
 	return ALIGNCTL_IO;
 }

@@ -77,8 +77,8 @@ int reports_become(const char *name, const char *verb,
 	/* the package makes its runs with this very program */
 	if (!setenv("ALIGNCTL", self, 1)) {
 		error = python_start(arguments, execute, NULL);
-		message_error("%s: %s: %s; apt-get install python3", verb,
-			      arguments[0], strerror(error));
+		message_error("%s: %s: %s%s", verb, arguments[0],
+			      strerror(error), python_way_out(error));
 	}
 	return ALIGNCTL_IO;
 }

@@ -51,4 +51,4 @@ def test_one_that_is_named_is_the_only_one(bare, tmp_path):
     assert works(done), done.stderr
     done = ranked(tmp_path, ALIGNCTL_PYTHON="/none/python3")
     assert (done.returncode, done.stderr) == (
-        IO, "alignctl: fleet: /none/python3: No such file or directory; apt-get install python3\n")
+        IO, "alignctl: fleet: /none/python3: No such file or directory; ALIGNCTL_PYTHON names it\n")
