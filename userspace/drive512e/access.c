@@ -138,7 +138,6 @@ int64_t write_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 	if (touches) {
 		int64_t again = read_to_complete(h, there, start, end);
 
-		h->counters->rmws += touches;
 		h->counters->lost_ns += (uint64_t)(again - there);
 		there = again;
 	}

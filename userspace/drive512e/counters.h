@@ -45,7 +45,7 @@ struct request {
 	X(partial_trims)	/* blocks that trims covered in part */
 
 /*
- * X(name): counted as the drive works on the media.  Once the cache is empty,
+ * X(name): counted as the drive works on the media.  Once cache and queue are empty,
  * touches == rmws + rmws_saved_by_cache + touches_lost.
  */
 #define MEDIA_COUNTERS(X)						\
@@ -66,7 +66,7 @@ struct media_counters {
 	MEDIA_COUNTERS(X)
 #undef X
 	uint64_t lost_ns;		/* rotation spent because of RMWs */
-	uint64_t touches_pending;	/* in the cache, not yet resolved */
+	uint64_t touches_pending;	/* in cache or queue, not yet resolved */
 };
 
 /* Count @req, whose blocks are @touch (unused for a flush). */

@@ -43,8 +43,10 @@ int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 	now = hdd_command(h, now) + hdd_transfer_time(h, transfer);
 	h->bus_free = now;
 	hdd_advance(h, now);
-	if (!h->cache)
+	if (!h->cache) {
+		h->counters->rmws += touches;
 		return write_media(h, now, start, end, touches);
+	}
 
 	now = cache_write(h, now, start, end, touches, alone);
 	h->last_done = now;
@@ -54,8 +56,21 @@ int64_t hdd_write(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 	return now;
 }
 
+uint64_t hdd_pending(const struct hdd *h)
+{
+	return cache_pending(h) + queue_pending(h);
+}
+
+void hdd_forget_counts(struct hdd *h)
+{
+	cache_forget_counts(h);
+	queue_forget_counts(h);
+}
+
 void hdd_lose_power(struct hdd *h, int64_t now)
 {
+	/* What the head has reached by now does not depend on who asked. */
+	hdd_choose(h, now);
 	hdd_advance(h, now);
 	h->counters->touches_lost += hdd_pending(h);
 	h->waiting = 0;

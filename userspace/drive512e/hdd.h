@@ -62,6 +62,7 @@ struct queued {
 	int64_t ready;		/* when the drive has the command */
 	uint64_t start, end;
 	unsigned int touches;
+	bool counted;		/* false: queued before a reset */
 };
 
 enum head_state {
@@ -142,13 +143,13 @@ int64_t hdd_transfer_time(const struct hdd *h, uint64_t bytes);
 /* Do all that happens up to @now. */
 void hdd_advance(struct hdd *h, int64_t now);
 
-/* Return the number of cached touches that are not yet resolved. */
+/* Return the number of cached or queued touches that are not yet resolved. */
 uint64_t hdd_pending(const struct hdd *h);
 
-/* Exclude the cache's present content from the counters. */
+/* Exclude the present content of cache and queue from the counters. */
 void hdd_forget_counts(struct hdd *h);
 
-/* Drop the content of cache and read buffer. */
+/* Drop the content of cache, queue and read buffer at @now. */
 void hdd_lose_power(struct hdd *h, int64_t now);
 
 #endif

@@ -54,18 +54,33 @@ int64_t cache_empty(struct hdd *h, int64_t now);
 /* Return the end of the cache run around @start, or @start if there is none. */
 uint64_t cache_covers(const struct hdd *h, uint64_t start);
 
+/* Return the number of cached touches that are not yet resolved. */
+uint64_t cache_pending(const struct hdd *h);
+
+/* Exclude the cache's present content from the counters. */
+void cache_forget_counts(struct hdd *h);
+
 /* access.c */
 
 /* Serve a read at @now without the media if possible; set *@done then. */
 bool read_from_memory(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		      int64_t *done);
 
-/* Position the head for a request; return when it completes. */
+/*
+ * Position the head for a request; return when it completes.  The caller counts
+ * the RMWs.
+ */
 int64_t read_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end);
 int64_t write_media(struct hdd *h, int64_t now, uint64_t start, uint64_t end,
 		    unsigned int touches);
 
 /* queue.c */
+
+/* Return the number of touches of the writes that wait. */
+uint64_t queue_pending(const struct hdd *h);
+
+/* Exclude the writes that wait from the counters. */
+void queue_forget_counts(struct hdd *h);
 
 /* Decide all requests that wait.  Return when the last one completes. */
 int64_t queue_drain(struct hdd *h);

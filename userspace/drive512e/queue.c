@@ -56,10 +56,13 @@ static int64_t serve_one(struct hdd *h, int64_t now)
 	q = choose(h, now);
 	TAILQ_REMOVE(&h->queue, q, link);
 	/* A request that was served meanwhile may have read its blocks. */
-	if (q->write)
+	if (q->write) {
 		q->when = write_media(h, now, q->start, q->end, q->touches);
-	else if (!read_from_memory(h, now, q->start, q->end, &q->when))
+		if (q->counted)
+			h->counters->rmws += q->touches;
+	} else if (!read_from_memory(h, now, q->start, q->end, &q->when)) {
 		q->when = read_media(h, now, q->start, q->end);
+	}
 	q->decided = true;
 	h->chosen_until = q->when;
 	return q->when;
@@ -85,6 +88,26 @@ int64_t queue_drain(struct hdd *h)
 	while (!TAILQ_EMPTY(&h->queue))
 		serve_one(h, next_choice(h));
 	return h->chosen_until;
+}
+
+uint64_t queue_pending(const struct hdd *h)
+{
+	const struct queued *q;
+	uint64_t touches = 0;
+
+	TAILQ_FOREACH(q, &h->queue, link) {
+		if (q->counted)
+			touches += q->touches;
+	}
+	return touches;
+}
+
+void queue_forget_counts(struct hdd *h)
+{
+	struct queued *q;
+
+	TAILQ_FOREACH(q, &h->queue, link)
+		q->counted = false;
 }
 
 void queue_drop(struct hdd *h, int64_t now)
@@ -118,6 +141,7 @@ void hdd_queue_write(struct hdd *h, struct queued *q, int64_t now,
 	hdd_choose(h, now);
 	*q = (struct queued){
 		.write = true, .start = start, .end = end, .touches = touches,
+		.counted = true,
 		.ready = hdd_command(h, now) + hdd_transfer_time(h, transfer),
 	};
 	h->bus_free = q->ready;

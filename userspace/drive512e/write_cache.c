@@ -91,7 +91,7 @@ uint64_t cache_covers(const struct hdd *h, uint64_t start)
 	return start;
 }
 
-uint64_t hdd_pending(const struct hdd *h)
+uint64_t cache_pending(const struct hdd *h)
 {
 	uint64_t touches = 0;
 
@@ -100,7 +100,7 @@ uint64_t hdd_pending(const struct hdd *h)
 	return touches;
 }
 
-void hdd_forget_counts(struct hdd *h)
+void cache_forget_counts(struct hdd *h)
 {
 	for (unsigned int i = 0; i < h->waiting; i++) {
 		h->pool[i].touches = 0;

@@ -210,6 +210,55 @@ static void test_power_cut_ends_all(void)
 	player_stop(&p);
 }
 
+/* Queue eight uncached writes that have 12 touches. */
+static void queue_touches(struct player *p, struct queued q[8])
+{
+	start(p, false);
+	for (unsigned int i = 0; i < 8; i++)
+		queue(p, &q[i], i % 2 ? OP_WRITE : OP_ZERO,
+		      (100 + i * 100) * GB / BLOCK * BLOCK + (i < 6) * 512u);
+}
+
+static void check_touches(struct player *p, uint64_t rmws, uint64_t pending,
+			  uint64_t lost)
+{
+	struct media_counters c = model_counters(p->clock.model, p->clock.now);
+
+	CHECK(c.rmws == rmws && c.touches_pending == pending &&
+	      c.touches_lost == lost && !c.rmws_saved_by_cache,
+	      "%ju RMWs, %ju pending, %ju lost", (uintmax_t)c.rmws,
+	      (uintmax_t)c.touches_pending, (uintmax_t)c.touches_lost);
+}
+
+static void test_queued_touches_are_pending(void)
+{
+	struct queued q[8];
+	struct player p;
+
+	queue_touches(&p, q);
+	check_touches(&p, 0, 12, 0);
+	player_pause(&p, MS);
+	check_touches(&p, 2, 10, 0);
+	model_lose_power(p.clock.model, p.clock.now);
+	check_touches(&p, 2, 0, 10);
+	player_stop(&p);
+}
+
+static void test_reset_leaves_out_the_queue(void)
+{
+	struct queued q[8];
+	struct player p;
+
+	queue_touches(&p, q);
+	player_pause(&p, MS);
+	model_reset_counters(p.clock.model, p.clock.now);
+	check_touches(&p, 0, 0, 0);
+	decide_all(&p);
+	player_pause(&p, 1000 * MS);
+	check_touches(&p, 0, 0, 0);
+	player_stop(&p);
+}
+
 /* However often a query is repeated, the answer is the same. */
 static void test_asking_changes_nothing(void)
 {
@@ -247,6 +296,9 @@ const struct tap_test queue_tests[] = {
 	{ "a request without a tag is not chosen", test_tags },
 	{ "a flush waits for what is queued", test_flush_waits },
 	{ "a power cut ends what is queued", test_power_cut_ends_all },
+	{ "touches of writes that wait are pending, and a power cut loses them",
+	  test_queued_touches_are_pending },
+	{ "a reset leaves out writes that wait", test_reset_leaves_out_the_queue },
 	{ "asking early does not change what is chosen",
 	  test_asking_changes_nothing },
 	{ 0 },
