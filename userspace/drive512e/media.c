@@ -263,9 +263,13 @@ static int save_block(struct media *media, uint64_t block)
 	return 0;
 }
 
-/* Apply a request with FUA to the saved blocks of its range, too. */
-static void change_saved(struct media *media, const struct in_flight *f,
-			 struct range r)
+/*
+ * Apply a request with FUA, which the store has, to the saved blocks of its
+ * range, too.  A part of a block that was unreadable can only be durable with
+ * the rest, which the cache has.  Return 0, or -1 with errno set.
+ */
+static int change_saved(struct media *media, const struct in_flight *f,
+			struct range r)
 {
 	for (uint64_t b = block_of(media, r.start);
 	     b <= block_of(media, r.end - 1); b++) {
@@ -278,15 +282,19 @@ static void change_saved(struct media *media, const struct in_flight *f,
 
 			if (s->block != b)
 				continue;
+			if (s->unreadable &&
+			    store_read(media->store, s->content, block.start,
+				       block.end - block.start) < 0)
+				return -1;
+			s->unreadable = false;
 			if (f->req.op == OP_WRITE)
 				memcpy(to, f->data + part.start - f->req.offset,
 				       part.end - part.start);
 			else
 				memset(to, 0, part.end - part.start);
-			if (part.start == block.start && part.end == block.end)
-				s->unreadable = false;
 		}
 	}
+	return 0;
 }
 
 void media_free(struct media *media)
@@ -553,9 +561,7 @@ static int change(struct media *media, const struct in_flight *f)
 		return -1;
 	if (!is_empty(whole))
 		make_readable(media, whole);
-	if (f->req.fua)
-		change_saved(media, f, all);
-	return 0;
+	return f->req.fua ? change_saved(media, f, all) : 0;
 }
 
 int media_end(struct media *media, struct in_flight *f, bool *went)

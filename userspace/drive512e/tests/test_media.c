@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The content of the drive after power cuts, one request at a time. */
+#include "../media.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tap.h"
+
+#define BLOCK 4096u
+#define SIZE (UINT64_C(64) * BLOCK)
+
+static struct media *make(bool cache)
+{
+	struct block_map map = { BLOCK, 0 };
+
+	return media_new(SIZE, &map, cache, NULL);
+}
+
+/* Carry out a request, with content @fill if it is a write. */
+static bool carry_out(struct media *m, struct request req, int fill)
+{
+	unsigned char *data = malloc(req.count);
+	struct in_flight f;
+	bool went, ok;
+
+	memset(data, fill, req.count);
+	ok = media_begin(m, &f, &req, data) == BEGUN &&
+	     media_end(m, &f, &went) == 0;
+	free(data);
+	return ok;
+}
+
+static bool write_to(struct media *m, uint64_t offset, uint64_t count, int fill)
+{
+	return carry_out(m, (struct request){ OP_WRITE, offset, count, false },
+			 fill);
+}
+
+static bool write_fua(struct media *m, uint64_t offset, uint64_t count, int fill)
+{
+	return carry_out(m, (struct request){ OP_WRITE, offset, count, true },
+			 fill);
+}
+
+/* Return what all bytes of a sector are; -1: it cannot be read. */
+static int sector(struct media *m, uint64_t offset)
+{
+	unsigned char data[SECTOR_SIZE];
+
+	if (media_read(m, data, offset, sizeof(data)) < 0) {
+		CHECK(errno == EIO, "errno %d", errno);
+		return -1;
+	}
+	CHECK(memcmp(data, data + 1, sizeof(data) - 1) == 0, "mixed sector");
+	return data[0];
+}
+
+/* Cut the power, during a request if @at is 1, and switch it on. */
+static void cut_in(struct media *m, struct request req, int fill, uint64_t at,
+		   enum tear tear, uint64_t seed)
+{
+	struct power_cut how = { .at = at, .tear = tear, .seed = seed };
+
+	CHECK(media_cut(m, &how), "the power is off");
+	if (at)
+		CHECK(!carry_out(m, req, fill), "the request was answered");
+	media_power_on(m);
+}
+
+static void cut(struct media *m)
+{
+	cut_in(m, (struct request){ 0 }, 0, 0, TEAR_NONE, 0);
+}
+
+/* Make the block at @offset unreadable. */
+static void spoil(struct media *m, uint64_t offset)
+{
+	struct request req = { OP_WRITE, offset, BLOCK, false };
+
+	for (uint64_t seed = 0; sector(m, offset) >= 0; seed++)
+		cut_in(m, req, 9, 1, TEAR_BLOCK, seed);
+}
+
+static void test_fua_into_a_rewritten_block(void)
+{
+	struct media *m = make(true);
+
+	spoil(m, 0);
+	CHECK(!write_fua(m, 1024, SECTOR_SIZE, 1), "the rest cannot be read");
+	CHECK(write_to(m, 0, BLOCK, 2), "refused");
+	CHECK(write_fua(m, 1024, SECTOR_SIZE, 3), "refused");
+	CHECK(sector(m, 1024) == 3 && sector(m, 0) == 2, "not there");
+	cut(m);
+	CHECK(sector(m, 1024) == 3, "a write with FUA is lost: %d",
+	      sector(m, 1024));
+	/* The block could only be written as a whole. */
+	CHECK(sector(m, 0) == 2, "%d", sector(m, 0));
+	media_free(m);
+}
+
+const struct tap_test media_tests[] = {
+	{ "a part of a rewritten block is durable with FUA, though the block was "
+	  "unreadable", test_fua_into_a_rewritten_block },
+	{ 0 },
+};
