@@ -393,7 +393,9 @@ static void leave_in_part(struct media *media, const struct in_flight *f)
 			if (fate == FATE_NEW || sector_is_new(media, at))
 				apply(media, f, sector);
 		}
-		if (part.start == block.start && part.end == block.end)
+		/* Its old sectors stay unreadable if the block is torn. */
+		if (fate == FATE_NEW && part.start == block.start &&
+		    part.end == block.end)
 			make_readable(media, block);
 	}
 }

@@ -100,8 +100,33 @@ static void test_fua_into_a_rewritten_block(void)
 	media_free(m);
 }
 
+static void test_torn_rewrite(void)
+{
+	struct request req = { OP_WRITE, 0, BLOCK, false };
+	unsigned int fresh = 0, unreadable = 0;
+
+	for (uint64_t seed = 0; seed < 64; seed++) {
+		struct media *m = make(false);
+		bool first;
+
+		spoil(m, 0);
+		cut_in(m, req, 1, 1, TEAR_SECTOR, seed);
+		first = sector(m, 0) >= 0;
+		fresh += first;
+		unreadable += !first;
+		for (uint64_t at = 0; at < BLOCK; at += SECTOR_SIZE)
+			CHECK(sector(m, at) == (first ? 1 : -1),
+			      "seed %ju: %d at %ju", (uintmax_t)seed,
+			      sector(m, at), (uintmax_t)at);
+		media_free(m);
+	}
+	CHECK(fresh && unreadable, "%u and %u", fresh, unreadable);
+}
+
 const struct tap_test media_tests[] = {
 	{ "a part of a rewritten block is durable with FUA, though the block was "
 	  "unreadable", test_fua_into_a_rewritten_block },
+	{ "an unreadable block stays so if its rewrite is torn",
+	  test_torn_rewrite },
 	{ 0 },
 };
