@@ -208,6 +208,36 @@ static void make_readable(struct media *media, struct range r)
 	}
 }
 
+/* ---- requests that fail ---- */
+
+static bool is_to_fail(const struct media *media, enum op op, struct range r)
+{
+	for (size_t i = 0; i < media->nr_failing; i++) {
+		const struct failing *f = &media->failing[i];
+
+		if (f->op == op && r.start < f->end && r.end > f->offset)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Check whether a request must fail that changes @r, which is not empty: as
+ * media_fail() says, or because it writes a part of an unreadable block.
+ */
+static bool must_fail(const struct media *media, const struct in_flight *f,
+		      struct range r)
+{
+	struct range whole = whole_blocks(media, r);
+	struct range head = { r.start, whole.start };
+	struct range tail = { whole.end, r.end };
+
+	if (is_empty(whole))
+		head = tail = r;
+	return (f->req.op != OP_TRIM && is_to_fail(media, OP_WRITE, r)) ||
+	       meets_unreadable(media, head) || meets_unreadable(media, tail);
+}
+
 /* ---- saved blocks ---- */
 
 static struct saved *newest_saved(struct media *media, uint64_t block)
@@ -369,11 +399,12 @@ static void bring_back(struct media *media, const struct saved *s,
 		make_readable(media, r);
 }
 
+/* Let a request that is in flight at a power cut take effect in part. */
 static void leave_in_part(struct media *media, const struct in_flight *f)
 {
 	struct range all = changed_by(media, &f->req);
 
-	if (is_empty(all))
+	if (is_empty(all) || must_fail(media, f, all))
 		return;
 	for (uint64_t b = block_of(media, all.start);
 	     b <= block_of(media, all.end - 1); b++) {
@@ -480,17 +511,6 @@ void media_heal(struct media *media)
 	pthread_mutex_unlock(&media->lock);
 }
 
-static bool is_to_fail(const struct media *media, enum op op, struct range r)
-{
-	for (size_t i = 0; i < media->nr_failing; i++) {
-		const struct failing *f = &media->failing[i];
-
-		if (f->op == op && r.start < f->end && r.end > f->offset)
-			return true;
-	}
-	return false;
-}
-
 /* ---- requests ---- */
 
 enum begun media_begin(struct media *media, struct in_flight *f,
@@ -538,17 +558,11 @@ int media_read(struct media *media, void *buf, uint64_t offset, uint64_t count)
 static int change(struct media *media, const struct in_flight *f)
 {
 	struct range all = changed_by(media, &f->req);
-	struct range whole, head, tail;
+	struct range whole;
 
 	if (is_empty(all))
 		return 0;
-	whole = whole_blocks(media, all);
-	head = (struct range){ all.start, whole.start };
-	tail = (struct range){ whole.end, all.end };
-	if (is_empty(whole))
-		head = tail = all;
-	if ((f->req.op != OP_TRIM && is_to_fail(media, OP_WRITE, all)) ||
-	    meets_unreadable(media, head) || meets_unreadable(media, tail)) {
+	if (must_fail(media, f, all)) {
 		errno = EIO;
 		return -1;
 	}
@@ -561,6 +575,7 @@ static int change(struct media *media, const struct in_flight *f)
 	}
 	if (apply(media, f, all) < 0)
 		return -1;
+	whole = whole_blocks(media, all);
 	if (!is_empty(whole))
 		make_readable(media, whole);
 	return f->req.fua ? change_saved(media, f, all) : 0;

@@ -123,10 +123,32 @@ static void test_torn_rewrite(void)
 	CHECK(fresh && unreadable, "%u and %u", fresh, unreadable);
 }
 
+static void test_failing_request_in_flight(void)
+{
+	struct request whole = { OP_WRITE, 0, 8 * BLOCK, false };
+	struct request partial = { OP_WRITE, 512, 8 * BLOCK, false };
+
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		struct media *m = make(false);
+
+		CHECK(media_fail(m, OP_WRITE, 20, 1) == 0, "no memory");
+		cut_in(m, whole, 1, 1, TEAR_SECTOR, seed);
+		media_heal(m);
+		spoil(m, 8 * BLOCK);
+		cut_in(m, partial, 2, 1, TEAR_SECTOR, seed);
+		for (uint64_t at = 0; at < 8 * BLOCK; at += SECTOR_SIZE)
+			CHECK(sector(m, at) == 0, "%d at %ju", sector(m, at),
+			      (uintmax_t)at);
+		media_free(m);
+	}
+}
+
 const struct tap_test media_tests[] = {
 	{ "a part of a rewritten block is durable with FUA, though the block was "
 	  "unreadable", test_fua_into_a_rewritten_block },
 	{ "an unreadable block stays so if its rewrite is torn",
 	  test_torn_rewrite },
+	{ "a request that is to fail changes nothing at a power cut either",
+	  test_failing_request_in_flight },
 	{ 0 },
 };
