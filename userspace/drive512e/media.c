@@ -54,7 +54,8 @@ struct media {
 	TAILQ_HEAD(, in_flight) in_flight;	/* in order of arrival */
 	TAILQ_HEAD(ages, saved) saved;	/* oldest first */
 	LIST_HEAD(, saved) buckets[BUCKETS];
-	uint64_t saved_blocks;
+	uint64_t nr_saved;		/* a block in each of its generations */
+	uint64_t volatile_blocks;	/* a block once */
 	uint64_t *unreadable;		/* numbers of blocks, unsorted */
 	size_t nr_unreadable;
 	struct failing *failing;
@@ -255,7 +256,8 @@ static void forget(struct media *media, struct saved *s)
 {
 	TAILQ_REMOVE(&media->saved, s, age);
 	LIST_REMOVE(s, chain);
-	media->saved_blocks--;
+	media->nr_saved--;
+	media->volatile_blocks -= !newest_saved(media, s->block);
 	free(s);
 }
 
@@ -271,10 +273,11 @@ static void forget_until(struct media *media, uint64_t generation)
 
 static int save_block(struct media *media, uint64_t block)
 {
-	struct saved *s = newest_saved(media, block);
+	const struct saved *newest = newest_saved(media, block);
 	struct range r = range_of_block(media, block);
+	struct saved *s;
 
-	if (s && s->generation == media->generation)
+	if (newest && newest->generation == media->generation)
 		return 0;
 	s = malloc(sizeof(*s) + media->map.physical);
 	if (!s || store_read(media->store, s->content, r.start,
@@ -287,8 +290,9 @@ static int save_block(struct media *media, uint64_t block)
 	s->unreadable = is_unreadable(media, block);
 	TAILQ_INSERT_TAIL(&media->saved, s, age);
 	LIST_INSERT_HEAD(&media->buckets[block % BUCKETS], s, chain);
-	media->saved_blocks++;
-	if (media->saved_blocks > CACHE_BYTES / media->map.physical)
+	media->nr_saved++;
+	media->volatile_blocks += !newest;
+	if (media->nr_saved > CACHE_BYTES / media->map.physical)
 		forget(media, TAILQ_FIRST(&media->saved));
 	return 0;
 }
@@ -622,7 +626,7 @@ struct media_state media_state(struct media *media)
 		.powered = !media->off,
 		.power_cuts = media->cuts,
 		.nr_under_way = media->nr_under_way,
-		.volatile_blocks = media->saved_blocks,
+		.volatile_blocks = media->volatile_blocks,
 		.unreadable_blocks = media->nr_unreadable,
 	};
 	memcpy(state.under_way, media->under_way, sizeof(state.under_way));

@@ -143,6 +143,28 @@ static void test_failing_request_in_flight(void)
 	}
 }
 
+static void test_volatile_blocks(void)
+{
+	struct request flush = { .op = OP_FLUSH };
+	struct media *m = make(true);
+	struct in_flight f;
+	bool went;
+
+	write_to(m, 0, 2 * BLOCK, 1);
+	CHECK(media_begin(m, &f, &flush, NULL) == BEGUN, "no power");
+	/* Its content before this write is the flush's, or lost with that. */
+	write_to(m, 512, SECTOR_SIZE, 2);
+	CHECK(media_state(m).volatile_blocks == 2, "%ju during the flush",
+	      (uintmax_t)media_state(m).volatile_blocks);
+	CHECK(media_end(m, &f, &went) == 0, "failed");
+	CHECK(media_state(m).volatile_blocks == 1, "%ju after it",
+	      (uintmax_t)media_state(m).volatile_blocks);
+	cut(m);
+	CHECK(media_state(m).volatile_blocks == 0 && sector(m, 512) == 1,
+	      "after the cut");
+	media_free(m);
+}
+
 const struct tap_test media_tests[] = {
 	{ "a part of a rewritten block is durable with FUA, though the block was "
 	  "unreadable", test_fua_into_a_rewritten_block },
@@ -150,5 +172,7 @@ const struct tap_test media_tests[] = {
 	  test_torn_rewrite },
 	{ "a request that is to fail changes nothing at a power cut either",
 	  test_failing_request_in_flight },
+	{ "a block is volatile once, however often it was saved",
+	  test_volatile_blocks },
 	{ 0 },
 };
