@@ -23,6 +23,9 @@
 #define CACHE_BYTES (UINT64_C(64) << 20)
 #define BUCKETS 16384u
 
+/* Room for so many unreadable blocks at first; it doubles as needed. */
+#define UNREADABLE_LEAST 64u
+
 struct saved {
 	TAILQ_ENTRY(saved) age;
 	LIST_ENTRY(saved) chain;	/* in its bucket, newest first */
@@ -56,8 +59,8 @@ struct media {
 	LIST_HEAD(, saved) buckets[BUCKETS];
 	uint64_t nr_saved;		/* a block in each of its generations */
 	uint64_t volatile_blocks;	/* a block once */
-	uint64_t *unreadable;		/* numbers of blocks, unsorted */
-	size_t nr_unreadable;
+	uint64_t *unreadable;		/* numbers of blocks, ascending */
+	size_t nr_unreadable, room_unreadable;
 	struct failing *failing;
 	size_t nr_failing;
 };
@@ -161,52 +164,72 @@ static struct range changed_by(const struct media *media,
 
 /* ---- unreadable blocks ---- */
 
-static bool is_unreadable(const struct media *media, uint64_t block)
+/* Return the index of the first unreadable block that is not before @block. */
+static size_t unreadable_from(const struct media *media, uint64_t block)
 {
-	for (size_t i = 0; i < media->nr_unreadable; i++) {
-		if (media->unreadable[i] == block)
-			return true;
+	size_t low = 0, high = media->nr_unreadable;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (media->unreadable[middle] < block)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return false;
+	return low;
 }
 
 static bool meets_unreadable(const struct media *media, struct range r)
 {
-	for (size_t i = 0; i < media->nr_unreadable; i++) {
-		if (!is_empty(intersection(r, range_of_block(media,
-						media->unreadable[i]))))
-			return true;
-	}
-	return false;
+	size_t at;
+
+	if (is_empty(r))
+		return false;
+	at = unreadable_from(media, block_of(media, r.start));
+	return at < media->nr_unreadable &&
+	       media->unreadable[at] <= block_of(media, r.end - 1);
+}
+
+static bool is_unreadable(const struct media *media, uint64_t block)
+{
+	return meets_unreadable(media, range_of_block(media, block));
 }
 
 static void make_unreadable(struct media *media, uint64_t block)
 {
-	uint64_t *more;
+	size_t at = unreadable_from(media, block);
+	uint64_t *to;
 
 	if (is_unreadable(media, block))
 		return;
-	more = realloc(media->unreadable,
-		       (media->nr_unreadable + 1) * sizeof(*more));
-	if (!more)
-		return;		/* the block stays old, which is lawful, too */
-	media->unreadable = more;
-	more[media->nr_unreadable++] = block;
+	if (media->nr_unreadable == media->room_unreadable) {
+		size_t room = media->room_unreadable ? 2 * media->room_unreadable
+						     : UNREADABLE_LEAST;
+
+		to = realloc(media->unreadable, room * sizeof(*to));
+		if (!to)
+			return;	/* the block stays old, which is lawful, too */
+		media->unreadable = to;
+		media->room_unreadable = room;
+	}
+	to = media->unreadable + at;
+	memmove(to + 1, to, (media->nr_unreadable - at) * sizeof(*to));
+	*to = block;
+	media->nr_unreadable++;
 }
 
 /* Make the blocks of a range readable, which consists of whole blocks. */
 static void make_readable(struct media *media, struct range r)
 {
-	size_t i = 0;
+	size_t from = unreadable_from(media, block_of(media, r.start));
+	size_t to = unreadable_from(media, block_of(media, r.end - 1) + 1);
 
-	while (i < media->nr_unreadable) {
-		if (is_empty(intersection(r, range_of_block(media,
-						media->unreadable[i]))))
-			i++;
-		else
-			media->unreadable[i] =
-				media->unreadable[--media->nr_unreadable];
-	}
+	if (from == to)
+		return;
+	memmove(media->unreadable + from, media->unreadable + to,
+		(media->nr_unreadable - to) * sizeof(*media->unreadable));
+	media->nr_unreadable -= to - from;
 }
 
 /* ---- requests that fail ---- */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tap.h"
 
@@ -165,6 +166,64 @@ static void test_volatile_blocks(void)
 	media_free(m);
 }
 
+/* Compare with a plain set of blocks. */
+static void test_set_of_unreadable_blocks(void)
+{
+	struct media *m = make(false);
+	bool bad[SIZE / BLOCK] = { false };
+
+	for (unsigned int i = 0; i < 2000; i++) {
+		uint64_t first = tap_random(SIZE / BLOCK);
+		uint64_t count = 1 + tap_random(SIZE / BLOCK - first);
+		uint64_t n = 0;
+
+		if (tap_random(3)) {
+			spoil(m, first * BLOCK);
+			bad[first] = true;
+		} else {
+			CHECK(write_to(m, first * BLOCK, count * BLOCK, 1),
+			      "refused");
+			memset(bad + first, 0, count);
+		}
+		for (uint64_t b = 0; b < SIZE / BLOCK; b++) {
+			n += bad[b];
+			CHECK((sector(m, b * BLOCK + 512) < 0) == bad[b],
+			      "block %ju", (uintmax_t)b);
+		}
+		CHECK(media_state(m).unreadable_blocks == n, "%ju of %ju",
+		      (uintmax_t)media_state(m).unreadable_blocks,
+		      (uintmax_t)n);
+	}
+	media_free(m);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+/* A cut may meet a trim of gigabytes, as mkfs sends them. */
+static void test_cut_in_a_large_trim(void)
+{
+	struct request trim = { OP_TRIM, 0, UINT64_C(2) << 30, false };
+	struct block_map map = { BLOCK, 0 };
+	struct media *m = media_new(UINT64_C(4) << 40, &map, false, NULL);
+	struct power_cut how = { .at = 1, .tear = TEAR_BLOCK };
+	struct in_flight f;
+	double start = cpu_seconds();
+	uint64_t bad;
+
+	CHECK(media_cut(m, &how), "the power is off");
+	CHECK(media_begin(m, &f, &trim, NULL) == POWER_WENT, "the power is on");
+	bad = media_state(m).unreadable_blocks;
+	CHECK(bad > 150000 && bad < 200000, "%ju", (uintmax_t)bad);
+	CHECK(cpu_seconds() - start < 20, "%.1f s", cpu_seconds() - start);
+	media_free(m);
+}
+
 const struct tap_test media_tests[] = {
 	{ "a part of a rewritten block is durable with FUA, though the block was "
 	  "unreadable", test_fua_into_a_rewritten_block },
@@ -174,5 +233,9 @@ const struct tap_test media_tests[] = {
 	  test_failing_request_in_flight },
 	{ "a block is volatile once, however often it was saved",
 	  test_volatile_blocks },
+	{ "blocks are unreadable until they are written",
+	  test_set_of_unreadable_blocks },
+	{ "a power cut in a trim of gigabytes is over soon",
+	  test_cut_in_a_large_trim },
 	{ 0 },
 };
