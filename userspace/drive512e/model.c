@@ -3,6 +3,7 @@
 #include "model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "ssd.h"
 
@@ -236,6 +237,8 @@ void model_reset_counters(struct model *model, int64_t now)
 
 void model_lose_power(struct model *model, int64_t now)
 {
+	if (model->config.profile->kind == PROFILE_FIXED)
+		memset(model->servers, 0, sizeof(model->servers));
 	if (model->config.profile->kind == PROFILE_MECHANICAL)
 		hdd_lose_power(&model->hdd, now);
 	if (model->config.profile->kind == PROFILE_FLASH)

@@ -66,7 +66,10 @@ struct media_counters model_counters(struct model *model, int64_t now);
 /* Zero the counters; what is in the cache then is not counted later. */
 void model_reset_counters(struct model *model, int64_t now);
 
-/* Cut the power at @now: the content of the cache is lost. */
+/*
+ * Cut the power at @now: the content of the cache is lost, and requests that were
+ * in flight keep no later one waiting.
+ */
 void model_lose_power(struct model *model, int64_t now);
 
 /* Return the duration of a revolution in ns; 0 if nothing rotates. */

@@ -81,6 +81,27 @@ static void test_fixed(void)
 	check_fixed(MODEL_DEPTH_MAX, 2 * MS);
 }
 
+/* Requests that a power cut ends keep no later one waiting. */
+static void test_fixed_power_cut(void)
+{
+	struct model_config config = {
+		.profile = profile_find("fixed"),
+		.map = { BLOCK, 0 },
+		.size = SIZE,
+		.latency_ns = 2 * MS,
+		.depth = 2,
+	};
+	struct model *m = model_new(&config);
+	int64_t done;
+
+	for (unsigned int i = 0; i < 12; i++)
+		submit(m, OP_WRITE, 0, 512, 100);
+	model_lose_power(m, MS);
+	done = submit(m, OP_READ, 0, 512, MS);
+	CHECK(done == 3 * MS, "%jd", (intmax_t)done);
+	model_free(m);
+}
+
 /* ---- without a cache ---- */
 
 /* Time one write on an idle disk, at an angle chosen by @i. */
@@ -696,6 +717,8 @@ const struct tap_test model_tests[] = {
 	{ "instant takes no time and charges an RMW for every touch",
 	  test_instant },
 	{ "fixed serves as many at once as its depth", test_fixed },
+	{ "fixed forgets what it served when the power goes",
+	  test_fixed_power_cut },
 	{ "without a cache an RMW costs exactly a revolution",
 	  test_rmw_costs_revolution },
 	{ "without a cache every touch is an RMW", test_nocache_counts },
