@@ -32,6 +32,7 @@ struct drive {
 	struct host_counters counters;
 	uint64_t seq;			/* requests ever received */
 	uint64_t epoch;
+	uint64_t cuts;			/* power cuts that the model knows of */
 	FILE *log;
 };
 
@@ -128,7 +129,7 @@ static void log_request(struct drive *drive, const struct request *req,
 		req->fua, touches ? touch->partial : 0);
 }
 
-/* Log, count and queue a request, in one order. */
+/* Log, count and queue a request; called with the lock held. */
 static void arrive(struct drive *drive, const struct request *req,
 		   struct queued *queued)
 {
@@ -137,7 +138,6 @@ static void arrive(struct drive *drive, const struct request *req,
 	if (req->op != OP_FLUSH)
 		touch = touch_of(&drive->config.model.map, req->offset,
 				 req->count);
-	pthread_mutex_lock(&drive->lock);
 	if (drive->log)
 		log_request(drive, req, &touch);
 	drive->seq++;
@@ -145,7 +145,6 @@ static void arrive(struct drive *drive, const struct request *req,
 	model_queue(drive->model, queued, req,
 		    pace_arrival(&drive->pace, clock_now(),
 				 model_lead(drive->model, req)));
-	pthread_mutex_unlock(&drive->lock);
 }
 
 /*
@@ -173,13 +172,37 @@ static int await(struct drive *drive, struct queued *queued)
 	return result;
 }
 
-/* Tell the model that the power is gone. */
+/* Tell the model of a power cut that it does not know; with the lock held. */
 static void lose_power(struct drive *drive)
 {
-	pthread_mutex_lock(&drive->lock);
+	uint64_t cuts = media_cuts(drive->media);
+
+	if (cuts == drive->cuts)
+		return;
+	drive->cuts = cuts;
 	model_lose_power(drive->model,
 			 pace_arrival(&drive->pace, clock_now(), 0));
+}
+
+/*
+ * Let a request arrive, as media_begin(). In one step, so that media, log,
+ * counters and model have one order, in which the request with which the power
+ * goes is the last.
+ */
+static enum begun begin(struct drive *drive, struct in_flight *in_flight,
+			struct queued *queued, const struct request *req,
+			const void *data)
+{
+	enum begun begun;
+
+	pthread_mutex_lock(&drive->lock);
+	begun = media_begin(drive->media, in_flight, req, data);
+	if (begun != NO_POWER)
+		arrive(drive, req, queued);
+	if (begun == POWER_WENT)
+		lose_power(drive);
 	pthread_mutex_unlock(&drive->lock);
+	return begun;
 }
 
 int drive_request(struct drive *drive, const struct request *req, void *buf)
@@ -189,19 +212,10 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 	int error = 0;
 	bool went;
 
-	switch (media_begin(drive->media, &in_flight, req, buf)) {
-	case BEGUN:
-		break;
-	case POWER_WENT:
-		arrive(drive, req, &queued);
-		lose_power(drive);
-		/* fall through */
-	case NO_POWER:
+	if (begin(drive, &in_flight, &queued, req, buf) != BEGUN) {
 		errno = EIO;
 		return -1;
 	}
-	arrive(drive, req, &queued);
-
 	if (req->op == OP_READ &&
 	    media_read(drive->media, buf, req->offset, req->count) < 0)
 		error = errno;
@@ -212,8 +226,11 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 	}
 	if (media_end(drive->media, &in_flight, &went) < 0)
 		error = errno;
-	if (went)
+	if (went) {
+		pthread_mutex_lock(&drive->lock);
 		lose_power(drive);
+		pthread_mutex_unlock(&drive->lock);
+	}
 
 	if (drive->config.model.profile->kind != PROFILE_INSTANT) {
 		pthread_mutex_lock(&drive->lock);
@@ -226,16 +243,22 @@ int drive_request(struct drive *drive, const struct request *req, void *buf)
 
 bool drive_cut_power(struct drive *drive, const struct power_cut *how)
 {
-	if (!media_cut(drive->media, how))
-		return false;
-	if (how->at == 0 && how->after == 0)
-		lose_power(drive);
-	return true;
+	bool on;
+
+	pthread_mutex_lock(&drive->lock);
+	on = media_cut(drive->media, how);
+	lose_power(drive);
+	pthread_mutex_unlock(&drive->lock);
+	return on;
 }
 
 void drive_power_on(struct drive *drive)
 {
+	pthread_mutex_lock(&drive->lock);
+	/* The request with whose end the power went may not have told it yet. */
+	lose_power(drive);
 	media_power_on(drive->media);
+	pthread_mutex_unlock(&drive->lock);
 }
 
 int drive_fail(struct drive *drive, enum op op, uint64_t first, uint64_t count)
@@ -298,6 +321,7 @@ char *drive_stats_json(struct drive *drive)
 	if (!under_way)
 		return NULL;
 	pthread_mutex_lock(&drive->lock);
+	lose_power(drive);
 	host = drive->counters;
 	media = model_counters(drive->model,
 			       pace_arrival(&drive->pace, clock_now(), 0));

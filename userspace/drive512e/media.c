@@ -656,3 +656,13 @@ struct media_state media_state(struct media *media)
 	pthread_mutex_unlock(&media->lock);
 	return state;
 }
+
+uint64_t media_cuts(struct media *media)
+{
+	uint64_t cuts;
+
+	pthread_mutex_lock(&media->lock);
+	cuts = media->cuts;
+	pthread_mutex_unlock(&media->lock);
+	return cuts;
+}

@@ -115,4 +115,7 @@ void media_heal(struct media *media);
 
 struct media_state media_state(struct media *media);
 
+/* Return the number of power cuts so far. */
+uint64_t media_cuts(struct media *media);
+
 #endif
