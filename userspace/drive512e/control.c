@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -46,11 +47,18 @@ static int socket_address(struct sockaddr_un *addr, const char *path)
 	return 0;
 }
 
-/* Remove a socket that a killed server left behind. */
+/*
+ * Remove a socket that a killed server left behind, and nothing else: connect()
+ * has the same error for a file that is no socket.
+ */
 static void remove_stale(const struct sockaddr_un *addr)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
+	int fd;
 
+	if (stat(addr->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 &&

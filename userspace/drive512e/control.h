@@ -16,7 +16,8 @@ struct control;
 /*
  * Bind the socket, so that clients can connect; they are served from
  * control_start() on.  Replace a socket whose server is dead.  Return NULL with
- * errno set on failure (EADDRINUSE: the socket has a server).
+ * errno set on failure (EADDRINUSE: the socket has a server, or the path is that
+ * of a file of another kind).
  */
 struct control *control_new(const char *path, struct drive *drive);
 

@@ -556,6 +556,15 @@ def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
         again.stop()
 
 
+def test_a_control_path_that_is_no_socket_is_refused_and_kept(tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("content")
+    result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1M", f"control={precious}", "--run", "true"],
+                            capture_output=True, text=True, timeout=patience(30))
+    assert precious.read_text() == "content"
+    assert result.returncode != 0 and f"control={precious}" in result.stderr and "a new socket" in result.stderr
+
+
 def test_stops_when_told_to_and_removes_its_control_socket():
     with drive("size=1M", "profile=fixed", "latency_us=60000000") as d:
         c = d.connect()
