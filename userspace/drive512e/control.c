@@ -67,7 +67,7 @@ static void remove_stale(const struct sockaddr_un *addr)
 	close(fd);
 }
 
-struct control *control_new(const char *path, struct drive *drive)
+struct control *control_new(const char *path)
 {
 	struct control *control = calloc(1, sizeof(*control));
 	struct sockaddr_un addr;
@@ -75,7 +75,6 @@ struct control *control_new(const char *path, struct drive *drive)
 
 	if (!control)
 		return NULL;
-	control->drive = drive;
 	control->listener = -1;
 	control->stop[0] = -1;
 	control->stop[1] = -1;
@@ -214,10 +213,11 @@ static void *serve(void *opaque)
 	}
 }
 
-int control_start(struct control *control)
+int control_start(struct control *control, struct drive *drive)
 {
 	int err;
 
+	control->drive = drive;
 	/*
 	 * Not before the fork: the parent, which runs the command of nbdkit's
 	 * --run, would keep its end open, and the thread would never end.

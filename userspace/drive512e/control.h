@@ -19,13 +19,13 @@ struct control;
  * errno set on failure (EADDRINUSE: the socket has a server, or the path is that
  * of a file of another kind).
  */
-struct control *control_new(const char *path, struct drive *drive);
+struct control *control_new(const char *path);
 
 /*
- * Start the thread that serves clients, in the process that will free it.
- * Return 0 or an errno value.
+ * Start the thread that serves clients with @drive, in the process that will
+ * free it.  Return 0 or an errno value.
  */
-int control_start(struct control *control);
+int control_start(struct control *control, struct drive *drive);
 
 /* End the thread, if it runs, and remove the socket. */
 void control_free(struct control *control);

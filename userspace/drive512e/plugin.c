@@ -153,8 +153,10 @@ static int config_depth(const char *key, const char *value)
 }
 
 /* Store an absolute path: nbdkit changes its directory in the background. */
-static int set_path(char **path, const char *value)
+static int set_path(const char *key, char **path, const char *value)
 {
+	if (!*value)
+		return bad(key, value, "give a path");
 	free(*path);
 	*path = nbdkit_absolute_path(value);
 	return *path ? 0 : -1;
@@ -162,7 +164,7 @@ static int set_path(char **path, const char *value)
 
 static int config_control(const char *key, const char *value)
 {
-	if (set_path(&params.control, value) < 0)
+	if (set_path(key, &params.control, value) < 0)
 		return -1;
 	if (strlen(params.control) > CONTROL_PATH_MAX)
 		return bad(key, params.control,
@@ -173,14 +175,12 @@ static int config_control(const char *key, const char *value)
 
 static int config_file(const char *key, const char *value)
 {
-	(void)key;
-	return set_path(&params.file, value);
+	return set_path(key, &params.file, value);
 }
 
 static int config_log(const char *key, const char *value)
 {
-	(void)key;
-	return set_path(&params.log, value);
+	return set_path(key, &params.log, value);
 }
 
 static const struct {
@@ -218,7 +218,15 @@ static int check_size(void)
 	if (params.file && stat(params.file, &st) == 0 && st.st_size > 0) {
 		uint64_t there = (uint64_t)st.st_size;
 
-		if (params.size == 0 && there % SECTOR_SIZE == 0)
+		if (params.size == 0 && there % SECTOR_SIZE) {
+			nbdkit_error("file=%s: has %" PRIu64 " bytes, which are "
+				     "not whole sectors; give size=%" PRIu64
+				     " or more, or another file", params.file,
+				     there, there / SECTOR_SIZE * SECTOR_SIZE +
+					    SECTOR_SIZE);
+			return -1;
+		}
+		if (params.size == 0)
 			params.size = there;
 		if (params.size < there) {
 			nbdkit_error("file=%s: has %" PRIu64 " bytes, size= says %"
@@ -234,6 +242,21 @@ static int check_size(void)
 		return -1;
 	}
 	return 0;
+}
+
+/* Check that opening the log does not empty the drive. */
+static int check_log(void)
+{
+	struct stat log, file;
+
+	if (!params.log || !params.file)
+		return 0;
+	if (strcmp(params.log, params.file) != 0 &&
+	    (stat(params.log, &log) < 0 || stat(params.file, &file) < 0 ||
+	     log.st_dev != file.st_dev || log.st_ino != file.st_ino))
+		return 0;
+	return bad("log", params.log, "is the file of file=, whose data it would "
+				      "replace; give another path");
 }
 
 static int check_profile(void)
@@ -294,7 +317,7 @@ static int drive512e_config_complete(void)
 			     "block boundary", params.alignment, params.physical);
 		return -1;
 	}
-	if (check_size() < 0)
+	if (check_size() < 0 || check_log() < 0)
 		return -1;
 	return check_profile();
 }
@@ -352,6 +375,16 @@ static int drive512e_get_ready(void)
 	};
 	const char *what;
 
+	/* First, as a second server must not empty the log of the first one. */
+	if (params.control) {
+		control = control_new(params.control);
+		if (!control) {
+			nbdkit_error("control=%s: %m; give a path for a new "
+				     "socket in a directory that can be written",
+				     params.control);
+			return -1;
+		}
+	}
 	drive = drive_new(&config, &what);
 	if (!drive) {
 		if (strcmp(what, "size") == 0)
@@ -362,14 +395,9 @@ static int drive512e_get_ready(void)
 			nbdkit_error("%s=%s: %m; give a path that can be written",
 				     what, strcmp(what, "file") ? params.log
 								: params.file);
-		return -1;
-	}
-	if (!params.control)
-		return 0;
-	control = control_new(params.control, drive);
-	if (!control) {
-		nbdkit_error("control=%s: %m; give a path for a new socket in a "
-			     "directory that can be written", params.control);
+		/* Remove the socket, as nbdkit exits without unload(). */
+		control_free(control);
+		control = NULL;
 		return -1;
 	}
 	return 0;
@@ -378,7 +406,7 @@ static int drive512e_get_ready(void)
 /* Start the control thread, as threads do not survive nbdkit's fork. */
 static int drive512e_after_fork(void)
 {
-	int err = control ? control_start(control) : 0;
+	int err = control ? control_start(control, drive) : 0;
 
 	if (err) {
 		errno = err;

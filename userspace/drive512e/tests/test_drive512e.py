@@ -519,6 +519,9 @@ BAD = [
     (["size=1M", "log=/nonexistent/log"], ["log=/nonexistent/log", "No such file", "can be written"]),
     (["size=1M", "control=/nonexistent/c"], ["control=/nonexistent/c", "No such file", "new socket"]),
     (["size=1M", "control=/tmp/" + "x" * 120], ["control=/tmp/xxx", "at most 107"]),
+    (["size=1M", "control="], ["control=", "give a path"]),
+    (["size=1M", "log="], ["log=", "give a path"]),
+    (["size=1M", "file="], ["file=", "give a path"]),
     (["size=1M", "colour=red"], ["colour=red", "unknown parameter", "latency_us"]),
 ]
 
@@ -541,6 +544,14 @@ def test_refuses_a_file_that_is_larger_than_the_size(tmp_path):
     assert "8192" in result.stderr and "4096" in result.stderr and "another file" in result.stderr
 
 
+def test_a_file_of_a_part_of_a_sector_needs_a_size(tmp_path):
+    (tmp_path / "data").write_bytes(bytes(1000))
+    result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), f"file={tmp_path}/data"],
+                            capture_output=True, text=True, timeout=patience(30))
+    assert result.returncode != 0
+    assert f"file={tmp_path}/data" in result.stderr and "1000" in result.stderr and "size=1024" in result.stderr
+
+
 def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
     with drive("size=1M") as d:
         result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1M", f"control={d.control_path}"],
@@ -554,6 +565,27 @@ def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
         os.unlink(d.sock)
         again = Drive(d.folder, ["size=1M"])    # waits until the drive answers
         again.stop()
+
+
+def test_a_second_server_of_a_control_socket_leaves_the_log_of_the_first():
+    with drive("size=1M") as d, d.connect() as c:
+        c.write(0, bytes(512))
+        result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1M", f"control={d.control_path}",
+                                 f"log={d.log_path}"], capture_output=True, text=True, timeout=patience(30))
+        assert result.returncode != 0 and "in use" in result.stderr
+        c.write(4096, bytes(4096))
+        assert [row[1:4] for row in d.log()] == [("W", 0, 512), ("W", 4096, 4096)]
+
+
+@pytest.mark.parametrize("name", ["data", "link"])
+def test_a_log_that_is_the_file_of_the_data_is_refused(tmp_path, name):
+    data = tmp_path / "data"
+    data.write_bytes(b"x" * MIB)
+    (tmp_path / "link").symlink_to(data)
+    result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), f"file={data}", f"log={tmp_path / name}", "--run", "true"],
+                            capture_output=True, text=True, timeout=patience(30))
+    assert data.read_bytes() == b"x" * MIB
+    assert result.returncode != 0 and f"log={tmp_path / name}" in result.stderr and "another path" in result.stderr
 
 
 def test_a_control_path_that_is_no_socket_is_refused_and_kept(tmp_path):
