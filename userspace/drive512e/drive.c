@@ -34,6 +34,7 @@ struct drive {
 	uint64_t epoch;
 	uint64_t cuts;			/* power cuts that the model knows of */
 	FILE *log;
+	bool log_failed;
 };
 
 static int64_t clock_now(void)
@@ -124,9 +125,15 @@ static void log_request(struct drive *drive, const struct request *req,
 {
 	bool touches = req->op == OP_WRITE || req->op == OP_ZERO;
 
-	fprintf(drive->log, "%" PRIu64 " %c %" PRIu64 " %" PRIu64 " %d %u\n",
-		drive->seq, letters[req->op], req->offset, req->count,
-		req->fua, touches ? touch->partial : 0);
+	if (fprintf(drive->log, "%" PRIu64 " %c %" PRIu64 " %" PRIu64 " %d %u\n",
+		    drive->seq, letters[req->op], req->offset, req->count,
+		    req->fua, touches ? touch->partial : 0) > 0 ||
+	    drive->log_failed)
+		return;
+	drive->log_failed = true;
+	nbdkit_error("log=%s: %m; from request %" PRIu64 " on lines may be missing: "
+		     "make room, and start the server again", drive->config.log,
+		     drive->seq);
 }
 
 /* Log, count and queue a request; called with the lock held. */

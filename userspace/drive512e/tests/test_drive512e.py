@@ -588,6 +588,15 @@ def test_a_log_that_is_the_file_of_the_data_is_refused(tmp_path, name):
     assert result.returncode != 0 and f"log={tmp_path / name}" in result.stderr and "another path" in result.stderr
 
 
+def test_says_once_that_the_log_cannot_be_written(tmp_path):
+    result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1M", "log=/dev/full", "--run",
+                             f'truncate -s 1M {tmp_path}/data && nbdcopy --allocated {tmp_path}/data "$uri"'],
+                            capture_output=True, text=True, timeout=patience(30))
+    assert result.returncode == 0, "the requests themselves succeed"
+    assert result.stderr.count("log=/dev/full: No space left on device") == 1, result.stderr
+    assert "request 0" in result.stderr
+
+
 def test_a_control_path_that_is_no_socket_is_refused_and_kept(tmp_path):
     precious = tmp_path / "precious"
     precious.write_text("content")
