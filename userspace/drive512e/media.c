@@ -294,6 +294,18 @@ static void forget_until(struct media *media, uint64_t generation)
 		forget(media, s);
 }
 
+/* Drop a block, however often it is saved. */
+static void forget_block(struct media *media, uint64_t block)
+{
+	struct saved *s, *next;
+
+	for (s = LIST_FIRST(&media->buckets[block % BUCKETS]); s; s = next) {
+		next = LIST_NEXT(s, chain);
+		if (s->block == block)
+			forget(media, s);
+	}
+}
+
 static int save_block(struct media *media, uint64_t block)
 {
 	const struct saved *newest = newest_saved(media, block);
@@ -320,13 +332,24 @@ static int save_block(struct media *media, uint64_t block)
 	return 0;
 }
 
+/* Check whether a power cut would make a saved block unreadable. */
+static bool was_unreadable(const struct media *media, uint64_t block)
+{
+	const struct saved *s;
+
+	LIST_FOREACH(s, &media->buckets[block % BUCKETS], chain) {
+		if (s->block == block && s->unreadable)
+			return true;
+	}
+	return false;
+}
+
 /*
- * Apply a request with FUA, which the store has, to the saved blocks of its
- * range, too.  A part of a block that was unreadable can only be durable with
- * the rest, which the cache has.  Return 0, or -1 with errno set.
+ * Make what a request with FUA has changed durable.  A part of a block that was
+ * unreadable can only be written with the rest, which the cache has.
  */
-static int change_saved(struct media *media, const struct in_flight *f,
-			struct range r)
+static void change_saved(struct media *media, const struct in_flight *f,
+			 struct range r)
 {
 	for (uint64_t b = block_of(media, r.start);
 	     b <= block_of(media, r.end - 1); b++) {
@@ -334,16 +357,16 @@ static int change_saved(struct media *media, const struct in_flight *f,
 		struct range part = intersection(block, r);
 		struct saved *s;
 
+		if ((part.start == block.start && part.end == block.end) ||
+		    was_unreadable(media, b)) {
+			forget_block(media, b);
+			continue;
+		}
 		LIST_FOREACH(s, &media->buckets[b % BUCKETS], chain) {
 			unsigned char *to = s->content + part.start - block.start;
 
 			if (s->block != b)
 				continue;
-			if (s->unreadable &&
-			    store_read(media->store, s->content, block.start,
-				       block.end - block.start) < 0)
-				return -1;
-			s->unreadable = false;
 			if (f->req.op == OP_WRITE)
 				memcpy(to, f->data + part.start - f->req.offset,
 				       part.end - part.start);
@@ -351,7 +374,6 @@ static int change_saved(struct media *media, const struct in_flight *f,
 				memset(to, 0, part.end - part.start);
 		}
 	}
-	return 0;
 }
 
 void media_free(struct media *media)
@@ -605,7 +627,9 @@ static int change(struct media *media, const struct in_flight *f)
 	whole = whole_blocks(media, all);
 	if (!is_empty(whole))
 		make_readable(media, whole);
-	return f->req.fua ? change_saved(media, f, all) : 0;
+	if (f->req.fua)
+		change_saved(media, f, all);
+	return 0;
 }
 
 int media_end(struct media *media, struct in_flight *f, bool *went)

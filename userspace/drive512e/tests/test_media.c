@@ -101,6 +101,23 @@ static void test_fua_into_a_rewritten_block(void)
 	media_free(m);
 }
 
+static void test_whole_block_with_fua(void)
+{
+	struct request flush = { .op = OP_FLUSH };
+
+	for (uint64_t seed = 0; seed < 16; seed++) {
+		struct media *m = make(true);
+
+		write_to(m, 0, BLOCK, 1);
+		CHECK(write_fua(m, 0, BLOCK, 2), "refused");
+		CHECK(media_state(m).volatile_blocks == 0, "still volatile");
+		cut_in(m, flush, 0, 1, TEAR_BLOCK, seed);
+		CHECK(sector(m, 0) == 2, "seed %ju: %d", (uintmax_t)seed,
+		      sector(m, 0));
+		media_free(m);
+	}
+}
+
 static void test_torn_rewrite(void)
 {
 	struct request req = { OP_WRITE, 0, BLOCK, false };
@@ -227,6 +244,8 @@ static void test_cut_in_a_large_trim(void)
 const struct tap_test media_tests[] = {
 	{ "a part of a rewritten block is durable with FUA, though the block was "
 	  "unreadable", test_fua_into_a_rewritten_block },
+	{ "a block that was written whole with FUA is in no later flush",
+	  test_whole_block_with_fua },
 	{ "an unreadable block stays so if its rewrite is torn",
 	  test_torn_rewrite },
 	{ "a request that is to fail changes nothing at a power cut either",
