@@ -5,7 +5,7 @@
  *	ping
  *	stats					drive_stats_json()
  *	reset					drive_reset()
- *	power cut [at=N] [tear=none|sector|block] [seed=N]
+ *	power cut [at=N] [after=N] [tear=none|sector|block] [seed=N]
  *						drive_cut_power()
  *	power on				drive_power_on()
  *	fail read|write FIRST COUNT		drive_fail(), in sectors

@@ -63,7 +63,7 @@ int64_t model_lead(const struct model *model, const struct request *req);
 /* Return the counters of the media at @now. */
 struct media_counters model_counters(struct model *model, int64_t now);
 
-/* Zero the counters; what is in the cache then is not counted later. */
+/* Zero the counters; touches that wait then are not counted later. */
 void model_reset_counters(struct model *model, int64_t now);
 
 /*
