@@ -603,6 +603,18 @@ int media_read(struct media *media, void *buf, uint64_t offset, uint64_t count)
 	return store_read(media->store, buf, offset, count);
 }
 
+/*
+ * Check whether a block would stay as it is: zeroes over what was never written,
+ * as mkfs sends them for terabytes, must not drive anything out of the cache.
+ */
+static bool stays(struct media *media, const struct in_flight *f, uint64_t block)
+{
+	struct range r = range_of_block(media, block);
+
+	return f->req.op != OP_WRITE && !is_unreadable(media, block) &&
+	       store_is_hole(media->store, r.start, r.end - r.start);
+}
+
 /* Apply a request to the media; called with the lock held.  As media_end(). */
 static int change(struct media *media, const struct in_flight *f)
 {
@@ -618,7 +630,7 @@ static int change(struct media *media, const struct in_flight *f)
 	if (media->cache && !f->req.fua) {
 		for (uint64_t b = block_of(media, all.start);
 		     b <= block_of(media, all.end - 1); b++) {
-			if (save_block(media, b) < 0)
+			if (!stays(media, f, b) && save_block(media, b) < 0)
 				return -1;
 		}
 	}

@@ -277,3 +277,20 @@ int store_zero(struct store *store, uint64_t offset, uint64_t count)
 	}
 	return ret;
 }
+
+bool store_is_hole(struct store *store, uint64_t offset, uint64_t count)
+{
+	uint64_t end = offset + count;
+	bool hole = store->fd < 0;
+
+	while (offset < end && hole) {
+		struct piece p = piece_at(store, offset, end);
+		pthread_mutex_t *lock = &store->locks[p.chunk % LOCKS];
+
+		pthread_mutex_lock(lock);
+		hole = !store->chunks[p.chunk];
+		pthread_mutex_unlock(lock);
+		offset += p.count;
+	}
+	return hole;
+}

@@ -9,6 +9,7 @@
 #ifndef DRIVE512E_STORE_H
 #define DRIVE512E_STORE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "touch.h"
@@ -29,5 +30,11 @@ int store_read(struct store *store, void *buf, uint64_t offset, uint64_t count);
 int store_write(struct store *store, const void *buf, uint64_t offset,
 		uint64_t count);
 int store_zero(struct store *store, uint64_t offset, uint64_t count);
+
+/*
+ * Check whether the range takes no memory, so that it holds zeroes. Of a file,
+ * that is not known: return false.
+ */
+bool store_is_hole(struct store *store, uint64_t offset, uint64_t count);
 
 #endif

@@ -183,6 +183,33 @@ static void test_volatile_blocks(void)
 	media_free(m);
 }
 
+/* mkfs trims a drive of terabytes, nothing of which was ever written. */
+static void test_trim_of_what_was_never_written(void)
+{
+	struct request trim = { OP_TRIM, UINT64_C(1) << 30, 128 << 20, false };
+	struct block_map map = { BLOCK, 0 };
+	struct media *m = media_new(UINT64_C(4) << 40, &map, true, NULL);
+	struct in_flight f;
+	bool went;
+
+	write_to(m, 0, BLOCK, 1);
+	CHECK(media_begin(m, &f, &trim, NULL) == BEGUN &&
+	      media_end(m, &f, &went) == 0, "refused");
+	CHECK(media_state(m).volatile_blocks == 1, "%ju",
+	      (uintmax_t)media_state(m).volatile_blocks);
+	cut(m);
+	CHECK(sector(m, 0) == 0, "the trim has driven a write out of the cache");
+
+	/* An unreadable block does change. */
+	spoil(m, trim.offset);
+	CHECK(media_begin(m, &f, &trim, NULL) == BEGUN &&
+	      media_end(m, &f, &went) == 0, "refused");
+	CHECK(sector(m, trim.offset) == 0, "not zero");
+	cut(m);
+	CHECK(sector(m, trim.offset) == -1, "the trim was not flushed");
+	media_free(m);
+}
+
 /* Compare with a plain set of blocks. */
 static void test_set_of_unreadable_blocks(void)
 {
@@ -252,6 +279,8 @@ const struct tap_test media_tests[] = {
 	  test_failing_request_in_flight },
 	{ "a block is volatile once, however often it was saved",
 	  test_volatile_blocks },
+	{ "a trim of what was never written changes nothing",
+	  test_trim_of_what_was_never_written },
 	{ "blocks are unreadable until they are written",
 	  test_set_of_unreadable_blocks },
 	{ "a power cut in a trim of gigabytes is over soon",
