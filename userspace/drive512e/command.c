@@ -3,6 +3,7 @@
 #include "command.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static char *power(struct drive *drive, const struct words *w)
 static char *fail(struct drive *drive, const struct words *w)
 {
 	bool read = strcmp(w->word[1], "read") == 0;
-	uint64_t first, count;
+	uint64_t first, count, last = drive_size(drive) / SECTOR_SIZE - 1;
 
 	if (w->count != 4 || (!read && strcmp(w->word[1], "write") != 0) ||
 	    !parse_number(w->word[2], &first) ||
@@ -147,6 +148,11 @@ static char *fail(struct drive *drive, const struct words *w)
 			       "sector and the number of sectors, such as "
 			       "fail write 64 8",
 			       w->word[1], w->word[2], w->word[3]);
+	if (first > last)
+		return refused("fail %s %s %s: no request would fail, as the "
+			       "last sector of the drive is %" PRIu64 "; give "
+			       "sectors of 512 bytes, the first at most that",
+			       w->word[1], w->word[2], w->word[3], last);
 	if (drive_fail(drive, read ? OP_READ : OP_WRITE, first, count) < 0)
 		return refused("no memory for this range of sectors");
 	return done();

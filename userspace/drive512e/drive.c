@@ -278,6 +278,11 @@ void drive_heal(struct drive *drive)
 	media_heal(drive->media);
 }
 
+uint64_t drive_size(const struct drive *drive)
+{
+	return drive->config.model.size;
+}
+
 void drive_reset(struct drive *drive)
 {
 	pthread_mutex_lock(&drive->lock);

@@ -44,6 +44,9 @@ void drive_power_on(struct drive *drive);
 int drive_fail(struct drive *drive, enum op op, uint64_t first, uint64_t count);
 void drive_heal(struct drive *drive);
 
+/* Return the size of the drive in bytes. */
+uint64_t drive_size(const struct drive *drive);
+
 /* Zero all counters and start the next epoch. */
 void drive_reset(struct drive *drive);
 

@@ -494,6 +494,7 @@ def test_requests_on_failing_sectors_fail_until_they_are_healed():
     ("fail write 0 0", ["fail write 0 0", "number of sectors"]),
     ("fail write x 1", ["fail write x 1", "first sector"]),
     ("fail read 0 18446744073709551615", ["number of sectors"]),
+    ("fail read 2048 1", ["fail read 2048 1", "last sector of the drive is 2047"]),
     ("heal 5", ["heal", "takes no arguments", "5"]),
     ("stats all", ["stats", "takes no arguments"]),
     ('say "\\', ["say", "unknown command"]),
