@@ -16,7 +16,7 @@
 
 #include "command.h"
 
-#define CLIENTS_MAX 16
+#define CLIENTS_MAX 16		/* as the message and the man page say */
 #define LINE_MAX_BYTES 256
 
 struct client {
@@ -163,20 +163,24 @@ static bool serve_client(struct control *control, struct client *client)
 
 static void accept_client(struct control *control)
 {
-	int fd = accept4(control->listener, NULL, NULL, SOCK_CLOEXEC);
+	struct client one_more = {
+		.fd = accept4(control->listener, NULL, NULL, SOCK_CLOEXEC),
+	};
 
-	if (fd < 0)
+	if (one_more.fd < 0)
 		return;
 	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
 		struct client *client = &control->clients[i];
 
 		if (client->fd >= 0)
 			continue;
-		client->fd = fd;
+		client->fd = one_more.fd;
 		client->used = 0;
 		return;
 	}
-	close(fd);
+	answer(&one_more, "{\"ok\":false,\"error\":"
+			  "\"there are 16 clients; close one of them\"}");
+	close(one_more.fd);
 }
 
 /*

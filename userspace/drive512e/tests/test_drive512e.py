@@ -261,6 +261,24 @@ def test_control_serves_several_clients_and_several_commands_at_once():
             client.close()
 
 
+def test_control_tells_a_client_that_there_are_too_many():
+    with drive("size=16M") as d, contextlib.ExitStack() as clients:
+        for _ in range(16):
+            client = clients.enter_context(socket.socket(socket.AF_UNIX))
+            client.connect(d.control_path)
+        with socket.socket(socket.AF_UNIX) as another:
+            another.settimeout(patience(10))
+            another.connect(d.control_path)
+            answer = another.makefile().readline()
+        assert '"ok":false' in answer and "16 clients" in answer and "close one" in answer
+        client.close()
+        with socket.socket(socket.AF_UNIX) as another:
+            another.settimeout(patience(10))
+            another.connect(d.control_path)
+            another.sendall(b"ping\n")
+            assert another.makefile().readline() == '{"ok":true}\n'
+
+
 @pytest.mark.parametrize("args,cache", [
     ([], "on"), (["cache=on"], "on"), (["cache=off"], "off"),
     (["profile=st1000dm003"], "on"), (["profile=st1000dm003", "cache=off"], "off"),
