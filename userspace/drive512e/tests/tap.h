@@ -28,8 +28,8 @@ struct tap_test {
 
 /* Test files: test_<name>.c has <name>_tests[], ended by a NULL @run. */
 #define TAP_FILES(X)						\
-	X(touch) X(store) X(media) X(pace) X(profile) X(mechanics)	\
-	X(model) X(queue) X(ssd) X(drive)
+	X(touch) X(store) X(media) X(cuts) X(pace) X(profile)	\
+	X(mechanics) X(model) X(queue) X(ssd) X(drive)
 
 #define TAP_DECLARE(name) extern const struct tap_test name##_tests[];
 TAP_FILES(TAP_DECLARE)
