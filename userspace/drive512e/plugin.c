@@ -391,6 +391,10 @@ static int drive512e_get_ready(void)
 			nbdkit_error("size=%" PRIu64 ": %m; give a smaller size, "
 				     "or keep the data in a file with file=",
 				     params.size);
+		else if (errno == EFBIG)
+			nbdkit_error("file=%s: %m for size=%" PRIu64 "; give a "
+				     "smaller size, or a file on another file "
+				     "system", params.file, params.size);
 		else
 			nbdkit_error("%s=%s: %m; give a path that can be written",
 				     what, strcmp(what, "file") ? params.log

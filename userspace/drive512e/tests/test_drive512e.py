@@ -5,6 +5,7 @@ import errno
 import os
 import random
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -560,6 +561,16 @@ def test_refuses_a_file_that_is_larger_than_the_size(tmp_path):
                             capture_output=True, text=True, timeout=patience(30))
     assert result.returncode != 0
     assert "8192" in result.stderr and "4096" in result.stderr and "another file" in result.stderr
+
+
+def test_a_size_that_the_file_system_has_not_is_refused_as_such(tmp_path):
+    # As Python ignores SIGXFSZ, the server gets the error, and not the signal.
+    result = subprocess.run(["nbdkit", "-f", "-U", "-", str(PLUGIN), "size=1G", f"file={tmp_path}/data"],
+                            capture_output=True, text=True, timeout=patience(30), restore_signals=False,
+                            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB)))
+    assert result.returncode != 0
+    for word in (f"file={tmp_path}/data", "File too large", "size=1073741824", "smaller size"):
+        assert word in result.stderr
 
 
 def test_a_file_of_a_part_of_a_sector_needs_a_size(tmp_path):
