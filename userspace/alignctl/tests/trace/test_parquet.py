@@ -411,7 +411,8 @@ def test_what_is_missing_is_named_with_the_way_to_get_it(tmp_path, monkeypatch):
         assert "needs the Python library duckdb, which" in failed.stderr and "pip install duckdb" in failed.stderr
     monkeypatch.setenv("ALIGNCTL_PYTHON", "/none/python3")
     failed = alignctl("plan", part)
-    assert failed.returncode == IO and f"{part}: /none/python3: No such file or directory; ALIGNCTL_PYTHON names it" in failed.stderr
+    assert failed.returncode == IO
+    assert f"{part}: /none/python3: No such file or directory; ALIGNCTL_PYTHON names it" in failed.stderr
     assert sorted(os.listdir(tmp_path)) == ["part", "python", "rows"]
 
 
