@@ -25,7 +25,7 @@ from align_reports.steps import steps
 from align_reports.table import duration, number
 from align_reports.verify import command as verify, table
 from align_reports.verify.experiment import Experiment, all_runs
-from align_reports.verify.verdict import findings, verdicts
+from align_reports.verify.verdict import findings, headline, verdicts
 
 
 @pytest.fixture
@@ -64,6 +64,20 @@ def test_fewer_than_three_values_have_no_interval():
 def test_from_two_repetitions_no_time_is_judged(made_up):
     two = Results(made_up.machine, [run for run in made_up.runs if run.repetition <= 2])
     assert of(two, "w4k_132k", "coalesce").words == "all RMWs taken from the drive, 97 % without a read"
+
+
+def test_a_touch_left_in_one_repetition_only_is_not_rounded_away(made_up):
+    runs = made_up.repetitions("/dev/test", "w4k_132k", "coalesce")
+    runs[1].ledger.update(rmw_drive=1, rmw_avoided=77)
+    left = of(made_up, "w4k_132k", "coalesce")
+    assert (left.at_drive, left.host, left.avoided) == (1, 2, 77)
+    assert left.words.startswith("79 of 80 RMWs taken from the drive")
+    assert "none reached" not in headline(verdicts(made_up, list(MODES)))[0]
+    for run in runs:
+        run.ledger.update(rmw_drive=0, rmw_host=0, rmw_avoided=80)
+    assert of(made_up, "w4k_132k", "coalesce").words.startswith("all RMWs removed;")
+    runs[2].ledger.update(rmw_host=1, rmw_avoided=79)
+    assert of(made_up, "w4k_132k", "coalesce").words.startswith("all RMWs taken from the drive, 98 % without a read")
 
 
 def test_the_interval_holds_the_mean_of_a_known_distribution_as_often_as_it_says():

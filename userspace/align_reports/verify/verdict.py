@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import statistics
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,6 +24,7 @@ class Verdict:
     drive_rmws      RMWs that the drive did; None: the drive does not count
     host, avoided   touches that the target read for, and touches resolved without a read
     pad_reads       read requests of the target for padding
+                    Of repetitions that differ, all these are means, of which only avoided is rounded down.
     mean_us p99_us  latencies of the writes that were issued, over the repetitions
     seconds         until all writes were durable, the final flush included
     to_raw          that time as a multiple of the raw run's of the same repetition; None: mode raw
@@ -94,9 +95,14 @@ class Verdict:
         return {**asdict(self), "words": self.words}
 
 
-def _same(values: list[int]) -> int:
-    """Return one figure for all repetitions; the rounded mean where they differ."""
-    return round(statistics.fmean(values))
+def _cost(values: list[int]) -> int:
+    """Return one figure for all repetitions; where they differ the mean, rounded up: what was left in one of them is not 0."""
+    return -(-sum(values) // len(values))
+
+
+def _gain(values: list[int]) -> int:
+    """Return the same of what a mode is good for, rounded down: what was missing in one repetition is not all."""
+    return sum(values) // len(values)
 
 
 def verdict(results: Results, runs: list[Run]) -> Verdict:
@@ -106,15 +112,15 @@ def verdict(results: Results, runs: list[Run]) -> Verdict:
     raw = {} if runs[0].mode == "raw" else {
         run.repetition: run for run in results.repetitions(runs[0].profile, runs[0].workload, "raw")}
 
-    def booked(name: str) -> int | None:
-        return _same([ledger[name] for ledger in ledgers]) if ledgers else None
+    def booked(name: str, mean: Callable[[list[int]], int] = _cost) -> int | None:
+        return mean([ledger[name] for ledger in ledgers]) if ledgers else None
 
     return Verdict(
         runs[0].profile, runs[0].workload, runs[0].mode, len(runs), runs[0].requests, runs[0].written,
         runs[0].buffered, runs[0].touches_expected,
-        _same([drive["touches"] for drive in drives]) if drives else booked("rmw_drive"),
-        _same([drive["rmws"] for drive in drives]) if drives else None,
-        booked("rmw_host"), booked("rmw_avoided"), booked("pad_reads"),
+        _cost([drive["touches"] for drive in drives]) if drives else booked("rmw_drive"),
+        _cost([drive["rmws"] for drive in drives]) if drives else None,
+        booked("rmw_host"), booked("rmw_avoided", _gain), booked("pad_reads"),
         Interval.of([run.latency["mean"] for run in runs]),
         Interval.of([run.latency["p99"] for run in runs]),
         Interval.of([run.seconds for run in runs]),
