@@ -7,7 +7,6 @@ A document is believed only in what it says in the right type: a count is a whol
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -26,6 +25,8 @@ AGAIN = "make it again"
 # Of a report of stats, as findings: the words of its member, or of the targets' member.
 GONE, DEGRADED = "gone", "degraded"
 MOST_COUNT = (1 << 64) - 1
+# What alignctl writes has milliseconds or finer; a shorter time makes no rate.
+LEAST_S = 1e-9
 # The members of which anything is read here, wherever in a document they are.
 MEMBERS = (
     "as_is", "by_process", "bytes", "comm", "confirmed", "counters", "degraded", "derived", "device", "device_gone", "devices",
@@ -173,9 +174,10 @@ def _seconds(value: Any, what: str) -> Fraction | None:
     """Return a time, exact; None if it is not known, or so short that it makes no rate."""
     if value is None:
         return None
-    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value) or value < 0:
+    # also false for what is infinite, and for a whole number that no float can hold
+    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= MOST_COUNT:
         _wrong(f"has seconds of {what} that are no time")
-    return Fraction(str(value)) if value else None
+    return Fraction(str(value)) if value >= LEAST_S else None
 
 
 def _inner(value: Any, *keys: str) -> Any:

@@ -125,6 +125,7 @@ BROKEN = {
     "true": (plan(True), "has no touches_expected of the document"),
     "ever": (plan(1, -1), "has seconds of the document that are no time"),
     "huge-time": (json.dumps(plan(1, 5)).replace(": 5,", ": 1e999,"), "has seconds of the document that are no time"),
+    "no-float-time": (json.dumps(plan(1, 5)).replace(": 5,", f": {'1' * 400},"), "has seconds of the document that are no time"),
     "no-findings": (check() | {"findings": {}}, "has no findings of the document"),
     "no-name": (check() | {"devices": [{"lies_on": []}]}, "has no name of a device"),
     "no-counters": (stats({}) | {"devices": [{"name": "x", "targets": [], "counters": []}]}, "has no counters of x"),
@@ -142,6 +143,14 @@ def test_a_broken_file_is_named_with_the_reason_and_the_rest_is_answered(fleet, 
     [unused] = found["unused"]
     assert unused["file"].endswith(f"/{name}.json") and unused["reason"].startswith(reason)
     assert said.startswith(f"alignctl fleet: {unused['file']}: {reason}") and said.count("\n") == 1
+
+
+def test_a_time_too_short_for_a_rate_makes_none(fleet):
+    for seconds in ("1e-320", "5e-10", "0.0"):
+        files = {"a.json": json.dumps(plan(3, 5)).replace('"seconds": 5', f'"seconds": {seconds}'), "good.json": SHIFTED}
+        status, text, said = fleet(files)
+        assert (status, said) == (FINDINGS, "") and re.search("a +not known +plan", text) and "with a cost: 0" in text
+    assert fleet({"a.json": plan(1 << 63, 1e-9)}, "--json")[1]["total"]["touches_per_day"] == 86400 * 10**9 << 63
 
 
 def test_a_file_that_cannot_be_read_is_named(fleet, tmp_path):
@@ -175,7 +184,8 @@ def test_texts_from_a_document_cannot_steer_the_terminal_or_the_page(fleet, tmp_
 
 
 # Of any type, and some that are out of range.
-STRANGE: tuple[object, ...] = (None, True, -1, 1.5, 1e300, 10**30, "", "\ud800\x1b", [], {}, [1], {"a": 1}, "sda", [None])
+STRANGE: tuple[object, ...] = (None, True, -1, 1.5, 1e300, 1e-320, 10**30, 10**400, "", "\ud800\x1b", [], {}, [1], {"a": 1},
+                               "sda", [None])
 
 
 def places(value, way=()):
