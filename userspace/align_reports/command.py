@@ -56,6 +56,6 @@ def page_of_document(verb: str, html: Path, inputs: list[str], written: bool, re
         return USAGE
     if not written:
         return FINE
-    found = json.load(sys.stdin)
+    found = json.loads(sys.stdin.buffer.read())
     interrupt.release()
     return put(verb, html, render(found))

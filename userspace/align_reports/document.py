@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The documents of --json as text: UTF-8 for names of any bytes, as alignctl's own verbs write them."""
+"""Texts with names of any bytes: the documents of --json, in UTF-8 as alignctl's own verbs write them, and other output."""
 
 from __future__ import annotations
 
+import codecs
 import json
 from typing import Any
 
@@ -20,6 +21,18 @@ def _escaped(letter: str) -> str:
     if "\udc80" <= letter <= "\udcff":
         return f"\\x{ord(letter) - 0xdc00:02x}"
     return letter if letter.isprintable() else letter.encode("unicode_escape").decode()
+
+
+def _encodable(error: UnicodeError) -> tuple[str, int]:
+    """Return what is written for letters that a stream cannot encode: \\xNN for a byte of no letter, \\uNNNN for others."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(_escaped(letter) if "\udc80" <= letter <= "\udcff" else letter.encode("ascii", "backslashreplace").decode()
+                   for letter in error.object[error.start:error.end]), error.end
+
+
+# How a stream handles such letters, so that no name and no sign of a table ends a program that has measured for hours.
+ESCAPED = "alignctl.escaped"
+codecs.register_error(ESCAPED, _encodable)
 
 
 def visible(text: str) -> str:

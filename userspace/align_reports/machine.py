@@ -30,7 +30,8 @@ def execute(argv: tuple[str, ...], *, whole: bool, timeout: float | None = None,
     whole: let the command run to its end, also when the terminal signals all processes.
     Raises Interrupted, after the command has ended.
     """
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=stderr, text=True,
+    # alignctl writes UTF-8 in any locale; names in its messages may have any bytes.
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8", errors="backslashreplace",
                           start_new_session=whole) as child:
         try:
             if whole:

@@ -8,12 +8,14 @@ SIGPIPE without a message, as any program that does not ignore the signal (Pytho
 from __future__ import annotations
 
 import errno
+import io
 import os
 import signal
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .document import ESCAPED
 from .exit_status import IO
 
 
@@ -69,6 +71,9 @@ def _end(program: str, failure: Unwritable, status: int) -> NoReturn:
 
 def run(program: str, main: Callable[[list[str]], int]) -> NoReturn:
     """Run `main` on the command line and exit with its status. program: the name in messages."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ESCAPED)
     sys.stdout, sys.stderr = _Stream(sys.stdout, True), _Stream(sys.stderr, False)
     status = 0
     try:

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from pathlib import Path
 
+from .document import ESCAPED
 from .page import MARK
 
 KINDS = {stat.S_IFBLK: "a block device", stat.S_IFCHR: "a character device",
@@ -57,7 +58,8 @@ def write(path: Path, page: str) -> None:
     path = path.resolve()
     made = path.with_name(f".alignctl-{os.getpid()}.html")
     try:
-        with made.open("x") as file:
+        # The page says that it is UTF-8, which the locale need not be.
+        with made.open("x", encoding="utf-8", errors=ESCAPED) as file:
             file.write(page)
         if path.exists():
             made.chmod(stat.S_IMODE(path.stat().st_mode))

@@ -79,7 +79,7 @@ class Kept:
 
     def measure(self, seconds: int) -> dict[str, Any]:
         argv = (self._alignctl, "stats", self._dm, "--interval", str(seconds), "1", "--json")
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, start_new_session=True) as child:
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, encoding="utf-8", start_new_session=True) as child:
             try:
                 assert child.stdout
                 self._until(None, child.stdout.fileno())
@@ -137,7 +137,7 @@ class Kept:
 
     def _put_back(self) -> str | None:
         """Put the mode back in place of the keeper, unless it is not the experiment's."""
-        shown = subprocess.run([self._alignctl, "stats", self._dm, "--json"], stdout=subprocess.PIPE, text=True,
+        shown = subprocess.run([self._alignctl, "stats", self._dm, "--json"], stdout=subprocess.PIPE, encoding="utf-8",
                                start_new_session=True, check=False)
         modes: set[str] = set()
         with contextlib.suppress(ValueError, LookupError):

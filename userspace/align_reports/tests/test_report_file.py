@@ -2,6 +2,7 @@
 """The file of --html: only a page of alignctl is ever overwritten, and only once the new page is complete."""
 
 import os
+import resource
 import socket
 import stat
 
@@ -39,6 +40,12 @@ def seen(path):
 
 def foreign(path):
     path.write_text("<!doctype html>\n<html><head><title>mine</title></head></html>\n")
+
+
+def test_a_page_is_utf_8_with_names_of_any_bytes(path, monkeypatch):
+    monkeypatch.setattr("locale.getencoding", lambda: "ascii")
+    report_file.write(path, document("n\udcff", "<p>2 \u2264 3</p>"))
+    assert "<h1>n\\xff</h1>\n<p>2 \u2264 3</p>" in path.read_bytes().decode()
 
 
 @pytest.mark.parametrize("make, words", [
@@ -96,8 +103,13 @@ def test_a_page_replaces_what_a_link_names_and_keeps_its_rights(path, tmp_path):
 
 def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(path):
     path.write_text(PAGE)
-    with pytest.raises(UnicodeEncodeError):
-        report_file.write(path, "half\ud800")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            report_file.write(path, "x" * (1 << 17))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_text() == PAGE and os.listdir(path.parent) == [path.name]
 
 
