@@ -12,6 +12,7 @@ import io
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
@@ -81,6 +82,12 @@ def run(program: str, main: Callable[[list[str]], int]) -> NoReturn:
             status = main(sys.argv[1:])
         except SystemExit as ended:     # raised by argparse
             status = ended.code if isinstance(ended.code, int) else 0
+        except Unwritable:
+            raise
+        except Exception:
+            # A fault of the program, or no memory. Python's own status for that stands for findings here.
+            traceback.print_exc()
+            status = IO
         sys.stdout.flush()
     except Unwritable as failure:
         _end(program, failure, status)

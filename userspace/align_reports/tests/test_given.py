@@ -174,4 +174,4 @@ def test_an_option_that_the_program_does_not_know_ends_it(tmp_path):
     descriptor = left({"operands": [str(tmp_path)], "by": "host", "new": True})
     done = subprocess.run([sys.executable, Path(align_reports.__file__).parent, "fleet", str(descriptor)], text=True,
                           pass_fds=[descriptor], capture_output=True, timeout=patience(60), check=False)
-    assert done.returncode == 1 and "'new'" in done.stderr
+    assert done.returncode == 3 and "'new'" in done.stderr

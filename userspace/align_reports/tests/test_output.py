@@ -27,6 +27,13 @@ def test_what_a_stream_cannot_encode_is_escaped(encoding, said):
     assert printed(f"print({text}); print({text}, file=sys.stderr); return 1", encoding) == (1, said + b"\n", said + b"\n")
 
 
+@pytest.mark.parametrize("fault", ["1 / 0", "raise MemoryError"])
+def test_a_fault_of_the_program_is_no_finding(fault):
+    status, out, said = printed(f"print('half'); {fault}", "utf-8")
+    assert (status, out) == (3, b"half\n") and said.startswith(b"Traceback") and said.rstrip().endswith(
+        (b"ZeroDivisionError: division by zero", b"MemoryError"))
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_a_command_may_print_any_bytes(encoding, monkeypatch):
     monkeypatch.setattr("locale.getencoding", lambda: encoding)
