@@ -89,6 +89,8 @@ def of_device(counted: Iterable[Counted], unit: Unit) -> Modelled:
     if len(known) < len(extra):
         return Modelled(unknown=1)
     day = added(per_day(each.bytes, part.seconds) for each, part in zip(known, timed, strict=True) if part.seconds)
+    # What coalesce saves where a block is written again while it is held is no cost, and makes no other device's smaller.
+    day = day and max(day, Fraction(0))
     return Modelled(extra=day, at_most=any(each.at_most for each in known), ssds=1,
                     worn=day * YEAR_DAYS / unit.rated if unit.rated and day is not None else None,
                     confirmed=int(all(each.confirmed for each in timed)))

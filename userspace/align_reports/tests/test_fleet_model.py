@@ -53,6 +53,15 @@ def test_a_touch_costs_a_disk_that_rotates_one_revolution_where_its_write_is_not
     assert modelled(fleet, files) == (seconds, share, None, False)
 
 
+def test_bytes_that_a_mode_saves_are_no_cost_below_0(fleet):
+    """Of two SSDs one writes 4 GiB a day more than it is sent, and the other less, as blocks are written again while held."""
+    files = {"a/check.json": disk(4096, 0), "a/stats.json": stats({"x": ("sda", "coalesce", 3, 5, 50 << 30, 4 << 20, 8)}, DAY),
+             "b/check.json": disk(4096, 0), "b/stats.json": stats({"x": ("sda", "report", 3, 5, 1 << 30, 5 << 30, 8)}, DAY)}
+    found = fleet(files, "--json")
+    assert [host["modelled"]["extra_bytes_per_day"] for host in found["hosts"]] == [0, 4 << 30]
+    assert found["total"]["modelled"]["extra_bytes_per_day"] == 4 << 30
+
+
 @pytest.mark.parametrize("misaligned, zeroes, turns", [
     # 240 touches of 120 writes, of 240, of some whose touches a mode has avoided, and of 100 writes and 20 write-zeroes
     (120, 0, 120), (240, 0, 240), (900, 0, 240), (100, 20, 120),
