@@ -19,7 +19,7 @@ from align_reports.drive import Control
 from align_reports.exit_status import FINDINGS, FINE
 from align_reports.given import member
 from align_reports.many import carry_out, machine
-from align_reports.progress import Progress, wide
+from align_reports.progress import Progress, show, wide
 from align_reports.replays import Replays
 from align_reports.steps import steps
 from align_reports.table import duration
@@ -111,7 +111,7 @@ class Comparing:
         else:
             from align_reports.compare import table
             out = wide()
-            out.print(table.render(
+            show(out, table.render(
                 comparison.lines(self._samples, self._on, self._vs), self._samples, self._on,
                 self._vs, f"{self._given.source}: means of the repetitions and their 95 % "
                 "confidence intervals"))

@@ -29,7 +29,7 @@ from align_reports.live.keeper import Device, Kept, Lost
 from align_reports.machine import Refused
 from align_reports.many import machine
 from align_reports.output import clock
-from align_reports.progress import Progress, wide
+from align_reports.progress import Progress, show, wide
 from align_reports.table import duration, rate
 
 FORMAT = 1
@@ -167,7 +167,7 @@ class Living:
             out = wide()
             if self.samples:
                 from align_reports.live import table
-                out.print(table.render(self.samples, modes, f"{self._place.name}: means of the periods and their 95 % "
+                show(out, table.render(self.samples, modes, f"{self._place.name}: means of the periods and their 95 % "
                                        "confidence intervals"))
             for line in (*made["verdict"], *(f"FINDING: {each}" for each in made["findings"])):
                 out.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -24,7 +24,7 @@ from align_reports.probe.kept import NotKept, keep_rotation
 from align_reports.probe.methods import METHODS
 from align_reports.probe.samples import BadSamples, read_samples
 from align_reports.probe.statistics import Estimate
-from align_reports.progress import Progress, wide
+from align_reports.progress import Progress, show, wide
 from align_reports.replays import Replays
 
 FORMAT = 2
@@ -131,7 +131,7 @@ def shown(given: Given, found: Found, facts: dict[str, Any] | None, stopped: str
             "machine": machine(), "device_facts": facts, "stopped": stopped, **found.document}, indent=1))
     else:
         out = wide()
-        out.print(found.table)
+        show(out, found.table)
         for line in found.words:
             out.print(line, markup=False, highlight=False, soft_wrap=True)
     return status

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ import align_reports
 from align_reports.interrupt import Interrupted
 from align_reports.intervals import Interval, compare
 from align_reports.machine import Here, Refused
+from align_reports.progress import show, wide
 from align_reports.results import MODES, Results, Run
 from align_reports.steps import steps
 from align_reports.table import duration, number
@@ -237,6 +239,27 @@ def test_the_table_has_a_line_for_every_workload_and_mode(made_up):
     for found in verdicts(made_up, list(MODES)):
         assert any(all(word in line for word in (f" {found.workload} ", f" {found.mode} ", found.words))
                    for line in lines)
+
+
+@pytest.mark.parametrize("columns", [20, 40, 80, 100, 132, 150, 170, 220])
+def test_no_figure_is_lost_on_a_narrow_terminal(made_up, columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setattr("align_reports.progress.TABLE_WIDTH", columns)
+    found = verdicts(made_up, list(MODES))
+    show(wide(), table.render(found, "title"))
+    lines = capsys.readouterr().out.splitlines()
+    shown = set(re.findall(r"[^\s\u2500-\u257f]+", "\n".join(lines)))
+    cells = [column.cell(each) for each in found for column in table.COLUMNS]
+    assert not {word for cell in cells for word in cell.split()} - shown and "\u2026" not in shown
+    if columns <= 132:
+        assert [line for line in lines if line.startswith("words: ")] == [f"words: {each.words}" for each in found]
+        assert [line for line in lines if line.startswith("data ok: ")] == ["data ok: yes"] * len(found)
+
+
+@pytest.mark.parametrize("name", ["disk[a].img", "a[/b].img", "d:x:k.img", "[link=x]"])
+def test_a_name_in_a_table_is_no_markup(made_up, name, capsys):
+    show(wide(), table.render(verdicts(made_up, list(MODES)), name))
+    assert capsys.readouterr().out.splitlines()[0].rstrip() == name
 
 
 class Diary(Here):

@@ -22,7 +22,7 @@ from align_reports.drive import Control
 from align_reports.exit_status import FINDINGS, FINE, USAGE
 from align_reports.given import member
 from align_reports.machine import Here
-from align_reports.progress import Progress, wide
+from align_reports.progress import Progress, show, wide
 from align_reports.results import Results
 from align_reports.steps import steps
 from align_reports.table import duration
@@ -113,9 +113,9 @@ def report(given: Given, results: Results, found: list[Verdict], wrong: list[str
         return
     from align_reports.verify import table
     console = wide()
-    console.print(table.render(found, f"{given.on}: before and after"))
+    show(console, table.render(found, f"{given.on}: before and after"))
     for finding in wrong:
-        console.print(f"FINDING: {finding}", markup=False, highlight=False)
+        console.print(f"FINDING: {finding}", soft_wrap=True)
 
 
 def main(given: Given) -> int:
