@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from .table import NONE
+from .table import NONE, number
 
 # Student's t for two-sided 95 % by degrees of freedom, 1 to 30: NIST/SEMATECH e-Handbook of
 # Statistical Methods, table 1.3.6.7.2, column 0.975. Above 30 the limit of the normal
@@ -74,7 +74,9 @@ def compare(pairs: list[tuple[float, float]]) -> Interval | None:
 
 
 def times(value: float) -> str:
-    """Format a ratio with three significant digits."""
+    """Format a ratio with three significant digits; from a thousand on, as number()."""
+    if value >= 999.5:
+        return number(value)
     return f"{value:.2f}" if 0.1 <= value < 10 else f"{value:.3g}"
 
 

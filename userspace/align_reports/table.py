@@ -10,7 +10,7 @@ NONE = "\u2013"
 
 def number(value: float) -> str:
     """Format a count: digits in groups of three (20 000), from a million on three significant digits (1.23 M)."""
-    for power, unit in ((9, "G"), (6, "M")):
+    for power, unit in ((18, "E"), (15, "P"), (12, "T"), (9, "G"), (6, "M")):
         if abs(value) >= 0.9995 * 10 ** power:
             return f"{value / 10 ** power:.3g} {unit}"
     return f"{value:,.0f}".replace(",", "\u202f")
@@ -23,7 +23,7 @@ def rate(value: float) -> str:
 
 def size_name(value: float) -> str:
     """Format bytes in units of 1024: 512 B, 4 KiB, 117.7 MiB."""
-    for power, unit in ((40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
+    for power, unit in ((60, "EiB"), (50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
         if value >= 1 << power:
             return f"{value / (1 << power):.4g} {unit}"
     return f"{value:.0f} B"

@@ -19,12 +19,12 @@ from verify_samples import made_up_verification
 
 import align_reports
 from align_reports.interrupt import Interrupted
-from align_reports.intervals import Interval, compare
+from align_reports.intervals import Interval, compare, times
 from align_reports.machine import Here, Refused
 from align_reports.progress import show, wide
 from align_reports.results import MODES, Results, Run
 from align_reports.steps import steps
-from align_reports.table import duration, number
+from align_reports.table import duration, number, size_name
 from align_reports.verify import command as verify, table
 from align_reports.verify.experiment import Experiment, all_runs
 from align_reports.verify.verdict import findings, headline, verdicts
@@ -227,9 +227,22 @@ def test_a_time_has_three_digits_and_a_unit(us, said):
 
 
 @pytest.mark.parametrize("count, said", [(0, "0"), (40, "40"), (999499, "999\u202f499"), (999501, "1 M"),
-                                         (12345678, "12.3 M"), (2.5e9, "2.5 G")])
+                                         (12345678, "12.3 M"), (2.5e9, "2.5 G"), (999.6e9, "1 T"), (1.234e13, "12.3 T"),
+                                         (7e15, "7 P"), (1 << 64, "18.4 E")])
 def test_a_count_has_at_most_six_digits(count, said):
     assert number(count) == said
+
+
+@pytest.mark.parametrize("ratio, said", [(0.0123, "0.0123"), (0.5, "0.50"), (9.99, "9.99"), (62.04, "62"), (999.4, "999"),
+                                         (999.6, "1\u202f000"), (41300, "41\u202f300"), (2.03e7, "20.3 M")])
+def test_a_ratio_has_no_exponent_that_is_not_small(ratio, said):
+    assert times(ratio) == said
+
+
+@pytest.mark.parametrize("bytes_, said", [(1023, "1023 B"), (4096, "4 KiB"), (1 << 50, "1 PiB"), (12345 << 40, "12.06 PiB"),
+                                          (1 << 60, "1 EiB")])
+def test_a_size_has_a_unit_that_makes_it_short(bytes_, said):
+    assert size_name(bytes_) == said
 
 
 def test_the_table_has_a_line_for_every_workload_and_mode(made_up):
