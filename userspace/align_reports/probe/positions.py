@@ -170,7 +170,8 @@ class SeekCurve:
             matrix = [power[row:row + 3] for row in range(3)]
             at = solved(matrix, [sum(us * x ** n for x, us in points) for n in range(3)])
             leverage = solved(matrix, [1, 1, 1])
-            if len(points) <= 3 or not at or not leverage:
+            # Of distances that are nearly the same, rounding alone may decide whether the equations are independent.
+            if len(points) <= 3 or not at or not leverage or sum(leverage) < 0:
                 return None
             curve = cls(at, math.sqrt(sum(leverage) * plain.fmean((us - height(at, x)) ** 2 for x, us in points)))
             if again:

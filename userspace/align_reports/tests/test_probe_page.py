@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The page of a method shows every figure, needs nothing but itself, and fits any window."""
 
+import random
 import re
 from dataclasses import replace
 
@@ -123,6 +124,13 @@ def test_times_of_second_reads_are_told_by_tenths_of_the_distances():
     times = sorted(pair.us for pair in RESULTS["rnddeltaread"][:20])
     assert (tenths[0]["p10_us"], tenths[0]["p50_us"], tenths[0]["p90_us"]) == (times[1], times[9], times[17])
     assert found.words[0].startswith(f"half of the nearest tenth took {duration(times[9])} at most")
+
+
+def test_distances_that_are_nearly_the_same_tell_no_seek():
+    for seed in range(40):
+        draw = random.Random(seed)
+        pairs = [Pair(10**15 + draw.randrange(100), draw.uniform(1, 3)) for _ in range(50)]
+        assert METHODS["rnddeltaread"].found(TASK, pairs).document["seek_us"] is None, seed
 
 
 @pytest.mark.parametrize("method", RESULTS)
