@@ -42,7 +42,8 @@ def refused(verb: str, html: Path | None, inputs: list[str]) -> bool:
 def put(verb: str, html: Path, text: str) -> int:
     """Write the page; return the exit status."""
     try:
-        report_file.write(html, text)
+        with interrupt.postponed():
+            report_file.write(html, text)
     except OSError as error:
         print(f"alignctl {verb}: --html {html}: {error.strerror}; no page was written",
               file=sys.stderr)

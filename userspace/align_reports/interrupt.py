@@ -73,6 +73,16 @@ def allowed() -> Iterator[None]:
         _State.allowed = False
 
 
+@contextlib.contextmanager
+def postponed() -> Iterator[None]:
+    """Let a signal wait until the end of this context, also after release(): for a file that is not to be left half made."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def release() -> None:
     """Restore the signals' default action, now that nothing is left to clean up."""
     for number in SIGNALS:

@@ -5,15 +5,18 @@ import os
 import resource
 import socket
 import stat
+import subprocess
+import sys
 
 import pytest
 from handed import taken
 
-from align_reports import report_file
+from align_reports import interrupt, report_file
 from align_reports.compare import command as compare
 from align_reports.page import document
 from align_reports.probe import command as probe
 from align_reports.verify import command as verify
+from lab.pace import patience
 
 PAGE = document("old", "<p>page</p>")
 
@@ -111,6 +114,21 @@ def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert path.read_text() == PAGE and os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("number", interrupt.SIGNALS)
+def test_a_signal_leaves_no_draft(path, number):
+    program = f"""import os
+from pathlib import Path
+from align_reports import command, interrupt
+interrupt.catch()
+interrupt.release()
+replace = Path.replace
+Path.replace = lambda draft, page: os.kill(os.getpid(), {number:d}) or replace(draft, page)
+command.put("fleet", Path({str(path)!r}), "the page")
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=patience(60), check=False).returncode == -number
+    assert path.read_text() == "the page" and os.listdir(path.parent) == [path.name]
 
 
 @pytest.mark.parametrize("arguments", [["w512", "--on", "{disk}"], ["w512", "--on", "{other}", "--vs", "{disk}"],
