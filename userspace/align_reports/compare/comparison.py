@@ -142,7 +142,9 @@ def verdict(found: list[Line], samples: list[Sample], on: str, vs: str) -> str:
     done = "read" if samples[0].only_reads else "durable"
     mean = "the mean response time" if clocked else "the mean latency"
     what = mean if timed else f"the time until all was {done}"
-    if line.ratio is None or line.ratio.low is None:
+    if line.ratio is None:
+        return line.words
+    if line.ratio.low is None:
         return f"{line.words}; --repeat 5 or more would show what chance does"
     if not line.ratio.differs:
         return (f"no difference shown between {on} and {vs}: {what} on {on} is {span(line.ratio)} times that "

@@ -84,7 +84,10 @@ def test_where_nothing_differs_or_too_little_was_made_that_is_said():
     same = samples([1, 1.05, 0.95])
     assert verdict(lines(same, "a", "b"), same, "a", "b").startswith("no difference shown between a and b")
     once = samples([2])
-    assert "nothing can be said from fewer than 3" in verdict(lines(once, "a", "b"), once, "a", "b")
+    assert verdict(lines(once, "a", "b"), once, "a", "b") == (
+        "nothing can be said from fewer than 3 repetitions; --repeat 5 or more would show what chance does")
+    none = samples([1, 1, 1, 1, 1], wall_s=0, flush_s=0)
+    assert verdict(lines(none, "a", "b"), none, "a", "b") == "nothing can be said: a figure is 0"
     half = samples([2])[:1]
     assert verdict(lines(half, "a", "b"), half, "a", "b") == "nothing can be said: no repetition was made on both"
 
