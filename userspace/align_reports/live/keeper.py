@@ -63,16 +63,20 @@ class Kept:
 
     def __init__(self, keeper: socket.socket, alignctl: str, name: str, dm: str, before: str) -> None:
         self._keeper, self._alignctl, self._name, self._dm, self._before = keeper, alignctl, name, dm, before
-        self._mode = before
+        # The modes that the experiment may have set: two while the keeper has not answered.
+        self._modes = {before}
 
     def change(self, mode: str) -> None:
+        modes = self._modes
+        self._modes = {*modes, mode}
         # A signal waits until the mode has changed.
         answer, rest = self._ask(f"mode {mode}")
         if answer == "lost":
             raise Lost(f"{self._name}: {rest}")
         if answer != "ok":
+            self._modes = modes
             raise Refused(f"{self._name}: mode {mode} was refused, see above", int(rest))
-        self._mode = mode
+        self._modes = {mode}
 
     def wait(self, seconds: float) -> None:
         self._until(seconds)
@@ -142,7 +146,7 @@ class Kept:
         modes: set[str] = set()
         with contextlib.suppress(ValueError, LookupError):
             modes = {target["mode"] for target in json.loads(shown.stdout)["devices"][0]["targets"]}
-        if not modes <= {self._mode} or not modes:
+        if not modes <= self._modes or not modes:
             return f"another program changed its mode meanwhile, to {' and '.join(sorted(modes)) or 'none'}"
         done = subprocess.run([self._alignctl, "set", self._dm, "--mode", self._before], stdout=subprocess.DEVNULL,
                               start_new_session=True, check=False)
