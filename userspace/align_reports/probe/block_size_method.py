@@ -148,5 +148,5 @@ def table(task: Task, finding: Finding) -> Table:
         shown.add_row(kind.name, number(kind.shape.bytes), number(len(kind.times)),
                       *(duration(fits.percentile(kind.times, percent)) for percent in PERCENTILES),
                       between(kind.slower) if kind.slower else NONE,
-                      NONE if kind.chance is None else f"{kind.chance:.0e}")
+                      NONE if kind.chance is None else f"{kind.chance:.0e}" if kind.chance else "< 1e-300")
     return shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist, median
+from statistics import median
 
 from .statistics import NORMAL_99, Estimate
 
@@ -41,7 +41,8 @@ def chance_as_slow(slow: Sequence[float], fast: Sequence[float]) -> float:
     deviation = math.sqrt(n * m / 12 * (n + m + 1 - ties))
     if not deviation:
         return 1.0
-    return NormalDist().cdf(-(above - n * m / 2 - 0.5) / deviation)
+    # NormalDist.cdf() is 0 from 8 deviations on, as 1 - 1.
+    return math.erfc((above - n * m / 2 - 0.5) / deviation / math.sqrt(2)) / 2
 
 
 # Larger sets have too many differences.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two sets of times are compared by their order: published values, errors that are as frequent as said, outliers."""
 
+import math
 import random
 
 import pytest
@@ -24,6 +25,13 @@ def test_the_chance_is_that_of_mann_and_whitney():
     assert chance_as_slow(range(8), range(10, 18)) > 0.999
     # all values alike tell nothing
     assert chance_as_slow([7] * 30, [7] * 30) == 1
+
+
+def test_a_small_chance_is_not_0():
+    """Of 240 values above 240 others z is 28799.5 / 1519.5, and the chance, by the ratio of Mills, about e^-183."""
+    z = 28799.5 / math.sqrt(240 * 240 / 12 * 481)
+    assert math.log(chance_as_slow(range(240, 480), range(240))) == pytest.approx(
+        -z * z / 2 - math.log(z * math.sqrt(2 * math.pi)) - 1 / z ** 2, rel=1e-4)
 
 
 def test_of_equal_sets_few_look_different():
