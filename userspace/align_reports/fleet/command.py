@@ -121,7 +121,7 @@ def main(given: Given) -> int:
         return status
     [fleet] = made
     status = IO if fleet.unusable else FINE
-    if not fleet.hosts:
+    if not fleet.hosts and not given.json:
         return status
     if given.host is not None:
         chosen = only(fleet, visible(given.host))

@@ -237,6 +237,13 @@ def test_the_exit_status_is_that_of_findings_or_touches_and_3_wins(fleet):
     assert fleet({"f.json": ""})[0] == IO
 
 
+def test_a_document_is_printed_also_if_no_file_can_be_used(fleet):
+    status, found, said = fleet({"a.json": "", "b.check.json": "{"}, "--json")
+    assert (status, found["hosts"], len(found["unused"]), said.count("\n")) == (IO, [], 2, 2)
+    assert (found["total"]["hosts"], found["total"]["touches_per_day"], found["total"]["shift"]) == (0, None, None)
+    assert fleet({"c.json": ""})[:2] == (IO, "")
+
+
 def test_a_host_is_not_guessed(fleet):
     files = {"web1.json": SHIFTED, "db1.json": check()}
     status, text, said = fleet(files, "--host", "web")
