@@ -48,6 +48,13 @@ def test_a_mean_has_the_interval_of_students_t():
     assert (interval.low, interval.high) == pytest.approx((9.25 - half, 9.25 + half))
 
 
+@pytest.mark.parametrize("freedom, t", [(2, 4.303), (30, 2.042), (31, 2.040), (40, 2.021), (59, 2.001), (100, 1.984),
+                                        (999, 1.962)])
+def test_students_t_is_that_of_published_tables(freedom, t):
+    values = [0.0] * freedom + [float(freedom + 1)]     # their mean is 1, their deviation the root of their number
+    assert Interval.of(values).high - 1 == pytest.approx(t, abs=0.0006)
+
+
 def test_no_time_is_said_to_be_below_0(made_up):
     interval = Interval.of([1.0, 20.5, 40.0])
     assert (interval.low, interval.mean) == (0, 20.5) and interval.high > 60
