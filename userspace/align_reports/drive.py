@@ -25,9 +25,13 @@ class Control:
             except OSError as error:
                 raise OSError(f"{self._path}: {error.strerror or error}: start drive512e with control= of that "
                               "path") from error
-            connection.sendall(command.encode() + b"\n")
-            line = connection.makefile("r").readline()
-        answer = json.loads(line) if line else {"ok": False, "error": "no answer"}
+            try:
+                connection.sendall(command.encode() + b"\n")
+                line = connection.makefile("rb").readline()
+            except OSError as error:
+                raise OSError(f"{self._path}: {command}: {error.strerror or error}") from error
+        # A drive that ends meanwhile answers nothing, or a part of a line.
+        answer = json.loads(line) if line.endswith(b"\n") else {"ok": False, "error": "no answer; see why the drive has ended"}
         if not answer.get("ok", True):
             raise OSError(f"{self._path}: {command}: {answer.get('error')}")
         return answer
