@@ -78,9 +78,13 @@ def read_on(target: Target, where: Sequence[int], unit: int, end: int) -> list[R
 
 
 def overhead_of(reads: Sequence[Read]) -> Estimate | None:
-    """Return the time of a read that is neither seek nor rotation, if it was measured."""
-    following, many = ([read.us for read in reads if read.kind == kind] for kind in (NEXT, LONG))
-    return statistics.without_seek(following, many, MANY)
+    """Return the time of a read that is neither seek nor rotation, if it was measured.
+
+    It was not if reads of the next block take as long as others: a drive that reads nothing ahead waits a turn for it.
+    """
+    following, many, others = ([read.us for read in reads if read.kind == kind] for kind in (NEXT, LONG, ""))
+    found = statistics.without_seek(following, many, MANY)
+    return found if found and others and found.high < sorted(others)[len(others) // 20] else None
 
 
 def levelled(reads: Sequence[Read], many: Sequence[Read]) -> list[Read]:

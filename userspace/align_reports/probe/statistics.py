@@ -252,7 +252,8 @@ def without_seek(one: Sequence[float], many: Sequence[float], blocks: int) -> Es
     if not one or not many:
         return None
     longer = statistics.median(one)
-    passage = (statistics.median(many) - longer) / (blocks - 1)
+    # below 0 by chance, where a block passes faster than the times scatter
+    passage = max((statistics.median(many) - longer) / (blocks - 1), 0.0)
     if passage < 0.9 * longer:
         return Estimate(longer + passage, longer, longer + 2 * passage)
     return Estimate(longer, longer, 2 * longer)

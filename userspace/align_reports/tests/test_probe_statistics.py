@@ -8,6 +8,9 @@ import statistics as plain
 import pytest
 
 from align_reports.probe import fits, statistics
+from align_reports.probe.found import Task
+from align_reports.probe.methods import METHODS
+from align_reports.probe.rotation import LONG, NEXT, FullStroke, Read
 from align_reports.probe.statistics import CannotTell
 
 TURN = 8333.3
@@ -199,3 +202,18 @@ def test_a_read_without_a_seek_needs_command_and_passage():
     assert statistics.without_seek([100.0] * 9, [720.0] * 9, 32) == statistics.Estimate(120, 100, 140)
     assert statistics.without_seek([200.0] * 9, [6400.0] * 9, 32) == statistics.Estimate(200, 200, 400)
     assert statistics.without_seek([], [1.0], 32) is None
+    # no time is below 0, and no interval has its ends the wrong way round
+    assert statistics.without_seek([100.0] * 9, [90.0] * 9, 32) == statistics.Estimate(100, 100, 100)
+
+
+@pytest.mark.parametrize("following, known", [(120.0, True), (8453.0, False)])
+def test_a_drive_that_reads_nothing_ahead_shows_no_command(following, known):
+    """Its reads of the next block wait a turn of 8.333 ms, which is not to be taken from a seek of 5 ms."""
+    draw = random.Random(1)
+    reads = [Read(at, at + 10**10 + draw.randrange(10**10), 5120 + draw.uniform(0, 8333)) for at in range(800)]
+    reads += [Read(each.base, each.base + 1, us, 0, kind) for each in reads[:50]
+              for kind, us in ((NEXT, following), (LONG, following + 31 * 20))]
+    told = METHODS["fullstroke"].found(Task("x", None, None, 1, None, recorded=True), reads).document
+    assert (told["overhead_us"] is not None) == known
+    assert told["seek_us"]["low"] <= (5000 if known else 5120) / FullStroke.STROKE <= told["seek_us"]["high"]
+    assert 0 < told["seek_us"]["low"] <= told["seek_us"]["value"] <= told["seek_us"]["high"]
