@@ -66,8 +66,15 @@ class Verdict:
             return "DATA DIFFERS"
         if not self.touches:
             return "nothing to align"
+        # Where other touches came than the workload makes, as through the page cache, which is a finding, too.
+        left = self.at_drive
+        if left is not None and (left != self.touches if self.mode in PASSING else left > self.touches):
+            return f"{left} touches reached the drive, {self.touches} were expected"
         if self.mode in PASSING:
             return "every touch reaches the drive"
+        resolved = (self.host or 0) + (self.avoided or 0)
+        if not self.at_drive and resolved < self.touches:
+            return f"no RMW left to the drive, but {resolved} touches came, and {self.touches} were expected"
         if self.at_drive:
             return f"{self.touches - self.at_drive} of {self.touches} RMWs taken from the drive"
         if not self.host:
