@@ -10,11 +10,15 @@ from ..replays import Replays
 
 
 def write_trace(replays: Replays, rows: Iterable[tuple[str, int, int]]) -> str:
-    """Write a trace of (operation, offset, bytes) in place of the one before; return its path."""
+    """Write a trace of (operation, offset, bytes) in place of the one before; return its path. Raises OSError."""
     path = replays.folder / "trace.csv"
-    with path.open("w") as file:
-        file.write("op,offset,bytes\n")
-        file.writelines(f"{op},{offset},{size}\n" for op, offset, size in rows)
+    try:
+        with path.open("w") as file:
+            file.write("op,offset,bytes\n")
+            file.writelines(f"{op},{offset},{size}\n" for op, offset, size in rows)
+    except OSError as error:
+        # Without the path one would take a full disk for the device that is measured.
+        raise OSError(f"{path}: {error.strerror}; set TMPDIR to a folder with room") from error
     return str(path)
 
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A target sends requests as it is told, and returns the time of each: a device, and a drive model on a virtual clock."""
 
+import os
+
 import pytest
 
 from align_reports.probe.target import DeviceTarget, Request, Says
@@ -58,3 +60,11 @@ def test_a_device_times_each_request(device):
     before = target.elapsed_s()
     target.pause(0.02)
     assert target.elapsed_s() - before >= 0.02
+
+
+def test_a_disk_that_is_full_is_not_taken_for_the_device(device, tmp_path):
+    (tmp_path / "trace.csv").unlink()
+    os.symlink("/dev/full", tmp_path / "trace.csv")
+    with pytest.raises(OSError) as raised:
+        device[1].each(reads(1))
+    assert str(raised.value) == f"{tmp_path}/trace.csv: No space left on device; set TMPDIR to a folder with room"
