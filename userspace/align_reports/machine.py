@@ -31,7 +31,7 @@ def execute(argv: tuple[str, ...], *, whole: bool, timeout: float | None = None,
     Raises Interrupted, after the command has ended.
     """
     # alignctl writes UTF-8 in any locale; names in its messages may have any bytes.
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8", errors="backslashreplace",
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8", errors="surrogateescape",
                           start_new_session=whole) as child:
         try:
             if whole:

@@ -38,4 +38,4 @@ def test_a_fault_of_the_program_is_no_finding(fault):
 def test_a_command_may_print_any_bytes(encoding, monkeypatch):
     monkeypatch.setattr("locale.getencoding", lambda: encoding)
     script = r"printf 'n\303\251'; printf 'n\377' >&2"
-    assert execute(("sh", "-c", script), whole=False, stderr=subprocess.PIPE) == (0, "né", "n\\xff")
+    assert execute(("sh", "-c", script), whole=False, stderr=subprocess.PIPE) == (0, "né", "n\udcff")
