@@ -97,7 +97,11 @@ def keep_rotation(device: str, rpm: Estimate, method: str) -> Path:
 
 def _keep(device: str, folder: str, figures: Callable[[Disk], dict[str, Any]]) -> Path:
     """Keep figures of a device's disk in a folder below FOLDER."""
-    devno = os.stat(device).st_rdev
+    try:
+        devno = os.stat(device).st_rdev
+    except OSError as error:
+        # A disk that was unplugged behind the last request has been measured all the same.
+        raise NotKept(f"{device}: {error.strerror}") from error
     if not devno:
         raise NotKept("what a file shows is of the disk that it lies on")
     disk = disk_of(devno)

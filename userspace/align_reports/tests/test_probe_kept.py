@@ -155,6 +155,14 @@ def test_what_cannot_be_used_or_was_not_found_by_root_is_not_kept(machine, monke
     assert not machine.documents()
 
 
+@pytest.mark.parametrize("keeps", [lambda path: keep(path, 4096, 0, "writes", 0.9),
+                                   lambda path: keep_rotation(path, Estimate(7200, 7190, 7210), "rotation")])
+def test_a_disk_that_has_gone_meanwhile_is_not_kept(machine, tmp_path, keeps):
+    with pytest.raises(NotKept, match="gone: No such file or directory"):
+        keeps(f"{tmp_path}/gone")
+    assert not machine.documents()
+
+
 def test_a_file_is_no_disk(machine, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(NotKept, match="disk that it lies on"):
