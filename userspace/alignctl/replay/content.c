@@ -531,11 +531,26 @@ static void show_mismatch(const struct model *m, const char *bytes,
 		      m->content->device->path, sector, wanted, got);
 }
 
-/* Neighbouring blocks that are read by one request, its first member. */
+/**
+ * struct stretch - neighbouring blocks that are read by one request
+ * @request: request of whole logical blocks; must be the first member
+ * @block: the blocks
+ * @sector: first sector of @block
+ * @sectors: number of sectors of @block that the device has
+ */
 struct stretch {
 	struct io_request request;
 	const struct block *block;
+	uint64_t sector;
+	uint64_t sectors;
 };
+
+/* Return the bytes of a stretch that has been read. */
+static const char *bytes_of(const struct stretch *stretch)
+{
+	return (const char *)stretch->request.buffer +
+	       (stretch->sector * PATTERN_SECTOR - stretch->request.offset);
+}
 
 typedef void (*compare_fn)(const struct model *m,
 			   const struct stretch *stretch, void *result);
@@ -621,10 +636,8 @@ static void compare_stretch(const struct model *m, const struct stretch *stretch
 			    void *result)
 {
 	struct content_check *check = result;
-	const char *bytes = stretch->request.buffer;
-	uint64_t sector = stretch->request.offset / PATTERN_SECTOR;
-	uint64_t end = sector + stretch->request.bytes / PATTERN_SECTOR;
-	uint64_t i;
+	uint64_t sector = stretch->sector, end = sector + stretch->sectors, i;
+	const char *bytes = bytes_of(stretch);
 
 	for (i = 0; sector < end; i++, sector++, bytes += PATTERN_SECTOR) {
 		const struct block *block = &stretch->block[i / BLOCK_SECTORS];
@@ -706,9 +719,9 @@ static void judge_stretch(const struct model *m, const struct stretch *stretch,
 			  void *result)
 {
 	struct content_crash *crash = result;
-	uint64_t left = stretch->request.bytes / PATTERN_SECTOR;
-	const char *bytes = stretch->request.buffer;
 	const struct block *block = stretch->block;
+	const char *bytes = bytes_of(stretch);
+	uint64_t left = stretch->sectors;
 
 	while (left) {
 		uint32_t sectors = left < BLOCK_SECTORS ? left : BLOCK_SECTORS;
@@ -735,17 +748,28 @@ static uint32_t count_together(const struct model *m, uint32_t at)
 	return nr;
 }
 
+/*
+ * Start to read blocks. Logical blocks may be larger than these, and a pass or a
+ * write through the page cache may end inside one.
+ */
 static void start_read(const struct model *m, struct io_queue *queue,
 		       struct stretch *stretch, uint32_t at, uint32_t nr)
 {
-	uint64_t end = m->content->device->sectors * PATTERN_SECTOR;
+	const struct device *device = m->content->device;
+	uint64_t device_end = device->sectors * PATTERN_SECTOR;
 	uint64_t offset = m->block[at].number * BLOCK_BYTES;
-	uint64_t bytes = nr * BLOCK_BYTES;
+	uint64_t end = offset + nr * BLOCK_BYTES, logical = device->logical;
 
+	if (end > device_end)
+		end = device_end;
 	stretch->block = &m->block[at];
+	stretch->sector = offset / PATTERN_SECTOR;
+	stretch->sectors = (end - offset) / PATTERN_SECTOR;
 	stretch->request.op = IO_READ;
-	stretch->request.offset = offset;
-	stretch->request.bytes = bytes < end - offset ? bytes : end - offset;
+	stretch->request.offset = offset - offset % logical;
+	end = (end + logical - 1) / logical * logical;
+	stretch->request.bytes = (end < device_end ? end : device_end) -
+				 stretch->request.offset;
 	io_queue_start(queue, &stretch->request);
 }
 
@@ -753,15 +777,18 @@ static void start_read(const struct model *m, struct io_queue *queue,
 static int read_blocks(struct model *m, compare_fn compare, void *found)
 {
 	struct io_queue *queue = io_queue_open(m->content->fd, READ_DEPTH);
-	char *memory = io_memory(READ_DEPTH * READ_BLOCKS * BLOCK_BYTES);
+	uint32_t logical = m->content->device->logical;
+	/* larger logical blocks are read whole at either end */
+	size_t room = READ_BLOCKS * BLOCK_BYTES +
+		      (logical > BLOCK_BYTES ? 2 * (size_t)logical : 0);
+	char *memory = io_memory(READ_DEPTH * room);
 	struct stretch all[READ_DEPTH] = { 0 }, *idle[READ_DEPTH];
 	uint32_t nr_idle, at = 0, nr;
 	struct progress progress;
 	int result = ALIGNCTL_FINE;
 
 	for (nr_idle = 0; nr_idle < READ_DEPTH; nr_idle++) {
-		all[nr_idle].request.buffer =
-			memory + nr_idle * READ_BLOCKS * BLOCK_BYTES;
+		all[nr_idle].request.buffer = memory + nr_idle * room;
 		idle[nr_idle] = &all[nr_idle];
 	}
 	qsort(m->block, m->nr, sizeof(*m->block), by_number);

@@ -29,6 +29,17 @@ def answer(*arguments, status=FINE):
     return json.loads(done.stdout)
 
 
+@pytest.fixture
+def large_blocks(disk):
+    """A loop device of the disk, with logical blocks of 16 KiB."""
+    made = subprocess.run(["losetup", "-f", "--show", "-b", "16384", disk], text=True, capture_output=True, timeout=patience(20),
+                          check=False)
+    if made.returncode:
+        pytest.skip(f"no loop device with logical blocks of 16 KiB: {made.stderr.strip()}")
+    yield made.stdout.strip()
+    subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
+
+
 @pytest.mark.parametrize("verb", [["replay", "--on"], ["plan", "--on"]])
 def test_requests_of_any_bytes_need_buffered_and_are_told_so(disk, trace, verb):
     refused = alignctl(verb[0], trace, verb[1], disk)
@@ -89,6 +100,12 @@ def test_the_comparison_reads_past_the_cache_what_lies_below(disk, trace, tmp_pa
     assert (check["status"], check["mismatches"], check["first_mismatch_sector"]) == ("mismatch", 35, 12000 // 512)
     shown = alignctl("replay", trace, "--buffered", "--on", disk, "--verify-below", below, "--force", disk)
     assert "bytes 224 to 224: expected request 4, found others" in shown.stderr
+
+
+def test_parts_of_large_logical_blocks_are_compared(large_blocks, trace):
+    """The device is read in whole logical blocks, and of these what was written is compared."""
+    check = answer("replay", trace, "--buffered", "--on", large_blocks)["data_check"]
+    assert check["status"] == "ok" and check["sectors"] == 35
 
 
 @pytest.mark.parametrize("on", ["disk", "loop"])
