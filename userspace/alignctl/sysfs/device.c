@@ -149,6 +149,19 @@ void device_close(struct device *device)
 	sysfs_device_close(&device->sys);
 }
 
+bool device_is_open_as(const struct device *device, int fd)
+{
+	struct stat found;
+
+	if (fstat(fd, &found))
+		return false;
+	if (device->block)
+		return S_ISBLK(found.st_mode) &&
+		       found.st_rdev == device->devno;
+	return S_ISREG(found.st_mode) && found.st_dev == device->devno &&
+	       found.st_ino == device->inode;
+}
+
 uint32_t device_suggested_physical(const struct device *device)
 {
 	if (device->rotational || device->io_min <= device->physical ||

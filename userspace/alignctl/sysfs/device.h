@@ -67,6 +67,12 @@ int device_open_devno(struct device *device, dev_t devno, const char *path);
 void device_close(struct device *device);
 
 /*
+ * Check that a descriptor is of the device. A path may lead to another one after a
+ * while: links of udev move, and a file may be replaced.
+ */
+bool device_is_open_as(const struct device *device, int fd);
+
+/*
  * Return the physical block that io_min of a large-unit SSD suggests: a power
  * of two above the physical block, at most 262144, not rotational. 0: none.
  */

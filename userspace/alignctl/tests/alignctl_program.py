@@ -136,14 +136,16 @@ def wait_for_run(process, seconds=60):
     time.sleep(0.2)
 
 
-def at_a_terminal(*arguments, answer):
-    """Run the program at a terminal where `answer` is typed; return what it said, and its exit status."""
+def at_a_terminal(*arguments, answer, meanwhile=lambda: None):
+    """Run the program at a terminal where `answer` is typed, after `meanwhile` was called; return what it said, and its exit
+    status."""
     pid, terminal = pty.fork()
     if not pid:
         os.execv(ALIGNCTL, ["alignctl", *map(str, arguments)])
     said = b""
     while b"to go on:" not in said and select.select([terminal], [], [], 30)[0]:
         said += os.read(terminal, 4096)
+    meanwhile()
     os.write(terminal, answer.encode() + b"\n")
     try:
         while select.select([terminal], [], [], 30)[0] and (more := os.read(terminal, 4096)):

@@ -75,6 +75,16 @@ int overwrite_guard(struct overwrite *overwrite)
 	return result;
 }
 
+/* Close what is open instead of the device that was checked. Return: ALIGNCTL_BUSY. */
+static int refuse_other(const struct device *device, int *fd)
+{
+	close(*fd);
+	*fd = -1;
+	message_error("%s: leads to another device or file since it was checked; nothing was written, run the command again",
+		      device->path);
+	return ALIGNCTL_BUSY;
+}
+
 int overwrite_open(const struct device *device, int flags, bool exclusive,
 		   const char *instead, int *fd)
 {
@@ -83,7 +93,8 @@ int overwrite_open(const struct device *device, int flags, bool exclusive,
 	*fd = open(device->path, flags | O_CLOEXEC |
 		   (device->block && exclusive ? O_EXCL : 0));
 	if (*fd >= 0)
-		return ALIGNCTL_FINE;
+		return device_is_open_as(device, *fd) ? ALIGNCTL_FINE :
+							refuse_other(device, fd);
 	if (errno == EBUSY) {
 		message_error("%s: in use by the kernel or by a program that holds it exclusively; --force %s if nothing on it matters",
 			      device->path, word);

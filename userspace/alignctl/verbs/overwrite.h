@@ -42,7 +42,8 @@ int overwrite_guard(struct overwrite *overwrite);
 
 /*
  * Open a device with these flags of open(2); a block device exclusively, if
- * @exclusive. @instead is put before what else can be done where direct I/O is
+ * @exclusive. Refuse if its path leads to another one since device_open(), as links
+ * of udev may while a person is asked. @instead is put before what else can be done where direct I/O is
  * not possible, as "--buffered, or ". Return: enum alignctl_exit, reported.
  */
 int overwrite_open(const struct device *device, int flags, bool exclusive,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* alignctl replay: arguments, guards, and the order of the phases. */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -168,16 +167,6 @@ static int open_target(const struct replay *replay,
 			      "", fd);
 }
 
-/* Open the device once more, for requests through the page cache. */
-static int open_cached(struct replay *replay)
-{
-	replay->fd = open(replay->device->path, O_RDWR | O_CLOEXEC);
-	if (replay->fd >= 0)
-		return ALIGNCTL_FINE;
-	message_error("%s: %s", replay->device->path, strerror(errno));
-	return ALIGNCTL_IO;
-}
-
 /* Open the device for the phases that were asked for. */
 static int open_device(struct replay *replay,
 		       const struct verb_options *options)
@@ -188,8 +177,10 @@ static int open_device(struct replay *replay,
 	if (!options->run.replay.prepare)
 		return open_target(replay, options, buffered, &replay->fd);
 	result = open_target(replay, options, false, &replay->direct_fd);
+	/* once more, for requests through the page cache */
 	if (!result && buffered && options->phase == PHASE_RUN)
-		return open_cached(replay);
+		return overwrite_open(replay->device, O_RDWR, false, "",
+				      &replay->fd);
 	replay->fd = replay->direct_fd;
 	return result;
 }

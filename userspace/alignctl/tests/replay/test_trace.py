@@ -386,6 +386,22 @@ def test_ctrl_c_prints_what_was_measured(disk, trace):
     assert result["data_check"]["status"] == "skipped"
 
 
+def test_what_the_path_leads_to_while_a_person_is_asked_is_not_written(disk, trace, tmp_path):
+    """A link of udev moves when drives come and go: what was looked at, and confirmed, is not what it leads to then."""
+    other, link = tmp_path / "other", tmp_path / "link"
+    other.write_bytes(bytes(DISK_BYTES))
+    spoil(disk)
+    link.symlink_to(disk)
+
+    def move():
+        link.unlink()
+        link.symlink_to(other)
+
+    said, status = at_a_terminal("replay", trace(KINDS), "--on", link, answer=str(link), meanwhile=move)
+    assert status == BUSY and f"{link}: leads to another device or file since it was checked" in said
+    assert not any(other.read_bytes()) and disk.read_bytes().startswith(b"precious")
+
+
 @pytest.mark.parametrize("answer, status", [("{disk}", FINE), ("yes", BUSY)])
 def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, status):
     with open(disk, "r+b") as file:
