@@ -248,24 +248,45 @@ static int use_blocks(struct page_cache *cache,
 	return result;
 }
 
-/* Drop the blocks that lie wholly inside a discard or write-zeroes. */
+/* Drop the stretch's blocks from @first up to, not with, @end. */
+static void drop_of_stretch(struct stretch *stretch, uint64_t first,
+			    uint64_t end)
+{
+	uint64_t block = stretch->number * STRETCH_BLOCKS;
+	uint32_t i;
+
+	for (i = 0; i < STRETCH_BLOCKS; i++, block++) {
+		if (block < first || block >= end)
+			continue;
+		stretch->known &= ~(UINT64_C(1) << i);
+		stretch->dirty &= ~(UINT64_C(1) << i);
+	}
+}
+
+/*
+ * Drop the blocks that lie wholly inside a discard or write-zeroes. These may be as
+ * long as any device: then look at each stretch that there is.
+ */
 static void drop_blocks(struct page_cache *cache,
 			const struct trace_request *request)
 {
-	uint64_t block = (request->offset + cache->block - 1) / cache->block;
+	uint64_t first = (request->offset + cache->block - 1) / cache->block;
 	uint64_t end = (request->offset + request->bytes) / cache->block;
+	uint64_t number = first / STRETCH_BLOCKS, last;
+	uint32_t i;
 
-	while (block < end) {
-		uint32_t slot = *find_slot(cache, block / STRETCH_BLOCKS);
-		uint64_t bit = UINT64_C(1) << block % STRETCH_BLOCKS;
-
-		if (!slot) {
-			block = (block / STRETCH_BLOCKS + 1) * STRETCH_BLOCKS;
-			continue;
-		}
-		cache->stretch[slot - 1].known &= ~bit;
-		cache->stretch[slot - 1].dirty &= ~bit;
-		block++;
+	if (first >= end)
+		return;
+	last = (end - 1) / STRETCH_BLOCKS;
+	if (last - number >= cache->nr) {
+		for (i = 0; i < cache->nr; i++)
+			drop_of_stretch(&cache->stretch[i], first, end);
+		return;
+	}
+	for (; number <= last; number++) {
+		i = *find_slot(cache, number);
+		if (i)
+			drop_of_stretch(&cache->stretch[i - 1], first, end);
 	}
 }
 

@@ -102,6 +102,15 @@ def test_the_comparison_reads_past_the_cache_what_lies_below(disk, trace, tmp_pa
     assert "bytes 224 to 224: expected request 4, found others" in shown.stderr
 
 
+def test_a_discard_as_long_as_any_device_takes_no_time(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("op,offset,bytes\nwrite,512,8\nwrite,262144,8\ndiscard,4096,9223372036854767616\nflush,0,0\n")
+    forecast = answer("plan", path, "--buffered")
+    assert forecast["requests"]["discard"] == {"requests": 1, "bytes": 9223372036854767616}
+    # of the writes that the discard does not cover whole
+    assert forecast["requests"]["write"]["requests"] == 1
+
+
 def test_parts_of_large_logical_blocks_are_compared(large_blocks, trace):
     """The device is read in whole logical blocks, and of these what was written is compared."""
     check = answer("replay", trace, "--buffered", "--on", large_blocks)["data_check"]
