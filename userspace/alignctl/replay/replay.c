@@ -22,6 +22,8 @@
 
 static void count_request(struct replay_scan *scan, const struct trace_request *request)
 {
+	if (!scan->end && !scan->requests[TRACE_FLUSH])
+		scan->first_ns = request->time_ns;
 	scan->requests[request->op]++;
 	scan->bytes[request->op] += request->bytes;
 	scan->last_ns = request->time_ns;

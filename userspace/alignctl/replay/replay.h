@@ -57,7 +57,8 @@ struct replay_options {
  * @bytes: bytes of these requests, by enum trace_op
  * @end: byte after the last one that any request reaches
  * @longest: bytes of the longest request that is not a discard
- * @last_ns: time of the last request, nanoseconds
+ * @first_ns: time of the first request, nanoseconds, of any clock
+ * @last_ns: time of the last request
  * @moved: requests that go elsewhere on the device than they went in the trace
  */
 struct replay_scan {
@@ -65,6 +66,7 @@ struct replay_scan {
 	uint64_t bytes[TRACE_NR_OPS];
 	uint64_t end;
 	uint64_t longest;
+	uint64_t first_ns;
 	uint64_t last_ns;
 	uint64_t moved;
 };

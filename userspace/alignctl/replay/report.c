@@ -310,7 +310,8 @@ static void text_scan(const struct replay *replay)
 	text_placement(replay);
 	if (replay->timing == ENGINE_OPEN)
 		printf("  takes       %s\n",
-		       figure(FIGURE_NS, scan->last_ns / replay->speed).text);
+		       figure(FIGURE_NS, (scan->last_ns - scan->first_ns) /
+			      replay->speed).text);
 	puts("  nothing was done: --dry-run");
 }
 

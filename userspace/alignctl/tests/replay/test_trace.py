@@ -225,6 +225,13 @@ def test_a_dry_run_says_what_would_be_done_and_what_is_against_it(disk, trace):
         assert disk.read_bytes() == before
 
 
+def test_a_dry_run_takes_as_long_as_the_run_whatever_the_traces_clock(disk, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("time_us,op,offset,bytes\n1577808000000000,flush,0,0\n1577808000000500,write,0,512\n1577808004000000,read,0,512\n")
+    said = alignctl("replay", path, "--on", disk, "--dry-run", "--speed", "2").stdout
+    assert re.search(r"^  takes +2 s$", said, re.M), said
+
+
 def test_a_dry_run_says_how_the_trace_is_moved_to_the_device(disk, trace):
     last = DISK_BYTES // 512
     path = trace([(0, "write", last - 4, 8), (1, "write", last + 9, 8), (2, "write", 17, 8)])
