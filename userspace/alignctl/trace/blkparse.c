@@ -201,6 +201,23 @@ static bool is_counted(struct trace *trace, const char *action)
 	return trace->issued ? issued : queued;
 }
 
+/*
+ * End at the summary. What follows is no event, or another output was appended, whose
+ * times begin again.
+ */
+static enum trace_next take_summary(struct trace *trace,
+				    struct trace_request *request)
+{
+	enum trace_next next;
+	struct event event;
+	char *line;
+
+	while ((next = trace_line(trace, &line)) == TRACE_GOT)
+		if (take_event(line, &event))
+			return trace_refuse(trace, "another output of blkparse begins here, behind the summary of the first one; split the file");
+	return next == TRACE_END ? trace_end_queued(trace, request) : next;
+}
+
 static enum trace_next blkparse_next(struct trace *trace,
 				     struct trace_request *request)
 {
@@ -218,7 +235,7 @@ static enum trace_next blkparse_next(struct trace *trace,
 		if (is_notice(line))
 			continue;
 		if (begins_summary(line))
-			return trace_end_queued(trace, request);
+			return take_summary(trace, request);
 		if (!take_event(line, &event))
 			return trace_refuse(trace, "must begin with device, CPU, sequence, time, process and action, as blkparse prints them by default");
 		if (!is_counted(trace, event.rest))

@@ -432,6 +432,9 @@ static void text_refusals(void)
 
 		trace_expect_refused(trace_text("t", text), message);
 	}
+	trace_expect_refused(trace_text("t", EVENT "WS 7 + 1 [a]\n"
+		"CPU0 (8,0):\nEvents (8,0): 1 entries\n" EVENT "WS 8 + 1 [a]\n"),
+		"line 4: another output of blkparse begins here, behind the summary of the first one; split the file");
 	trace_folder_close();
 }
 
