@@ -82,15 +82,20 @@ static const struct trace_format *const formats[TRACE_NR_READABLE] = {
 	[TRACE_READABLE_PARQUET] = &trace_parquet,
 };
 
-/* Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. */
+/*
+ * Return the format of a file's first bytes; TRACE_NR_READABLE: unknown. CSV is any
+ * table of which one column has a known name, as the headings of a published format
+ * may have, so that it comes last.
+ */
 static enum trace_readable recognize_head(const char *head, size_t length)
 {
 	enum trace_readable i;
 
 	for (i = 0; i < TRACE_NR_READABLE; i++)
-		if (formats[i]->recognize(head, length))
-			break;
-	return i;
+		if (i != TRACE_READABLE_CSV && formats[i]->recognize(head, length))
+			return i;
+	return trace_csv.recognize(head, length) ? TRACE_READABLE_CSV :
+						   TRACE_NR_READABLE;
 }
 
 /* Check for an archive of tar, in which some traces are published. */

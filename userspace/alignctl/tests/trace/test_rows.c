@@ -162,6 +162,41 @@ static void known_by_content(void)
 	      "%s", said);
 }
 
+/* Each with a line of headings, as its readers print it. */
+static void known_by_headings(void)
+{
+	static const struct { const char *format, *text; } rows[] = {
+		{ "msr", "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n"
+			 "128166372003061629,hm,0,Write,512,4096,5\n" },
+		{ "alibaba", "device_id,opcode,offset,length,timestamp\n"
+			     "419,W,512,4096,1577808000000041\n" },
+		{ "tencent", "Timestamp,Offset,Size,IOType,VolumeID\n"
+			     "1538323200,1,8,1,1063\n" },
+		{ "systor", "Timestamp,Response,IOType,LUN,Offset,Size\n"
+			    "1455592000.5,0.1,W,4,512,4096\n" },
+		{ "spc", "ASU,LBA,Size,Opcode,Timestamp\n0,1,4096,W,0.5\n" },
+		{ "csv", "disk,op,offset,bytes,timestamp\n4,W,512,4096,9\n" },
+	};
+	size_t i;
+
+	trace_folder_open();
+	trace_keep_messages();
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct trace_request r[1] = { 0 };
+		struct trace *trace;
+
+		CHECK(!trace_open(&trace, trace_text("t", rows[i].text)) &&
+		      !strcmp(trace_facts(trace)->format, rows[i].format),
+		      "%s: not known", rows[i].format);
+		trace_close(trace);
+		CHECK(trace_drain(trace_path("t"), r, 1) == 1 &&
+		      r[0].op == TRACE_WRITE && r[0].offset == 512 &&
+		      r[0].bytes == 4096, "%s: not read", rows[i].format);
+	}
+	free(trace_kept_messages());
+	trace_folder_close();
+}
+
 static void known_by_name(void)
 {
 	struct trace_choice choice = TRACE_ANY;
@@ -567,6 +602,7 @@ static void many_disks(void)
 
 const struct tap_test trace_rows_tests[] = {
 	{ "published traces are known by their content, with all that they say", known_by_content },
+	{ "published traces are known by their headings", known_by_headings },
 	{ "published traces are read as the format that is named", known_by_name },
 	{ "a table that shows no format is read as the one that is named", only_by_name },
 	{ "what is wrong in a table is named with its line", refusals },
