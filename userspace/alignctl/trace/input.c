@@ -52,6 +52,7 @@ int trace_input_open(struct trace_input *input, const char *path,
 	}
 	trace_input_from(input, input->fd, standard ? "standard input" : path,
 			 capacity);
+	input->origin = lseek(input->fd, 0, SEEK_CUR);
 	return ALIGNCTL_FINE;
 }
 
@@ -73,7 +74,7 @@ bool trace_input_has_way_back(const struct trace_input *input)
 
 int trace_input_rewind(struct trace_input *input)
 {
-	if (lseek(input->fd, 0, SEEK_SET)) {
+	if (lseek(input->fd, input->origin, SEEK_SET) < 0) {
 		message_error("%s: cannot be read a second time: %s; save the trace to a file first",
 			      input->path, strerror(errno));
 		return ALIGNCTL_USAGE;

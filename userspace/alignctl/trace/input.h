@@ -13,6 +13,8 @@
  * struct trace_input - a file that is being read
  * @path: name of the file in messages
  * @fd: descriptor of the file
+ * @origin: position in the file of the first byte to read, which a shell may have
+ *	moved in its standard input
  * @buffer: bytes of the file
  * @capacity: size of @buffer in bytes
  * @start: index in @buffer of the next byte to take
@@ -28,6 +30,7 @@
 struct trace_input {
 	char *path;
 	int fd;
+	off_t origin;
 	char *buffer;
 	size_t capacity;
 	size_t start;

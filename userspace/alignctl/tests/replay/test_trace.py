@@ -232,6 +232,17 @@ def test_a_dry_run_takes_as_long_as_the_run_whatever_the_traces_clock(disk, tmp_
     assert re.search(r"^  takes +2 s$", said, re.M), said
 
 
+def test_standard_input_is_read_again_from_where_a_shell_left_it(disk, trace):
+    path = trace(KINDS)
+    path.write_text("made by hand\n" + path.read_text())
+    with open(path, encoding="utf-8") as file:
+        os.lseek(file.fileno(), len("made by hand\n"), os.SEEK_SET)
+        done = alignctl("replay", "-", "--on", disk, "--json", stdin=file)
+    assert done.returncode == FINE, done.stderr
+    result = json.loads(done.stdout)
+    assert result["requests"] == 7 and result["data_check"]["status"] == "ok"
+
+
 def test_a_dry_run_says_how_the_trace_is_moved_to_the_device(disk, trace):
     last = DISK_BYTES // 512
     path = trace([(0, "write", last - 4, 8), (1, "write", last + 9, 8), (2, "write", 17, 8)])
