@@ -474,7 +474,9 @@ static void read_next(struct engine *e)
 	case TRACE_END:
 	case TRACE_BROKEN:
 	case TRACE_FAILED:
-		stop_engine(e, trace_next_status(next));
+		/* a signal ends the wait for more of a pipe, and is no error */
+		stop_engine(e, interrupt_seen() ? ALIGNCTL_FINE :
+						  trace_next_status(next));
 		return;
 	}
 	if (e->next.file) {

@@ -13,6 +13,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/progress.h"
 #include "trace/input.h"
 
 void trace_input_from(struct trace_input *input, int fd, const char *path,
@@ -87,15 +88,18 @@ int trace_input_rewind(struct trace_input *input)
 	return ALIGNCTL_FINE;
 }
 
-/* Read up to @wanted bytes as they are in the file; -1: reported. */
+/*
+ * Read up to @wanted bytes as they are in the file; -1: reported, or a signal came, as
+ * a pipe may stay silent for ever.
+ */
 static ssize_t read_plain(struct trace_input *input, size_t wanted)
 {
 	ssize_t got;
 
 	do
 		got = read(input->fd, input->buffer + input->end, wanted);
-	while (got < 0 && errno == EINTR);
-	if (got < 0)
+	while (got < 0 && errno == EINTR && !interrupt_seen());
+	if (got < 0 && errno != EINTR)
 		message_error("%s: byte %" PRIu64 ": cannot be read: %s",
 			      input->path, input->byte + input->end,
 			      strerror(errno));

@@ -70,7 +70,10 @@ bool trace_input_has_way_back(const struct trace_input *input);
  */
 ssize_t trace_input_peek(struct trace_input *input, size_t wanted);
 
-/* Return TRACE_FAILED after a failure to read, or TRACE_BROKEN if to unpack. */
+/*
+ * Return TRACE_FAILED after a failure to read, or TRACE_BROKEN if to unpack. A
+ * signal that interrupt_seen() tells is a failure, too, which is not reported.
+ */
 enum trace_next trace_input_failure(const struct trace_input *input);
 
 /* Consume @bytes that trace_input_peek() has read. */

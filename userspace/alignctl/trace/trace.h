@@ -159,7 +159,7 @@ enum trace_next {
 	TRACE_GOT,		/* a request was read */
 	TRACE_END,		/* no request is left */
 	TRACE_BROKEN,		/* malformed; reported with line or byte */
-	TRACE_FAILED,		/* the file could not be read; reported */
+	TRACE_FAILED,		/* not readable, reported; or interrupt_seen() */
 };
 
 /* Return the enum alignctl_exit for a trace that ended with @next. */

@@ -15,6 +15,7 @@
 #include <zstd.h>
 
 #include "base/message.h"
+#include "base/progress.h"
 #include "trace/unpack.h"
 
 #define PACKED_BYTES	(64U << 10)
@@ -301,12 +302,12 @@ static enum trace_unpacked fill_input(struct trace_unpacker *unpacker, int fd,
 		return TRACE_UNPACKED;
 	do
 		got = read(fd, unpacker->packed, sizeof(unpacker->packed));
-	while (got < 0 && errno == EINTR);
-	if (got < 0) {
+	while (got < 0 && errno == EINTR && !interrupt_seen());
+	if (got < 0 && errno != EINTR)
 		message_error("%s: byte %" PRIu64 ": cannot be read: %s", path,
 			      unpacker->taken, strerror(errno));
+	if (got < 0)
 		return TRACE_UNPACK_FAILED;
-	}
 	unpacker->start = 0;
 	unpacker->end = (size_t)got;
 	unpacker->ended = !got;

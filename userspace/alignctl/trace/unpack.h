@@ -29,7 +29,7 @@
 enum trace_unpacked {
 	TRACE_UNPACKED,		/* bytes were unpacked, or it is the end */
 	TRACE_UNPACK_DAMAGED,	/* the compressed data is wrong; reported */
-	TRACE_UNPACK_FAILED,	/* the file could not be read; reported */
+	TRACE_UNPACK_FAILED,	/* as TRACE_FAILED; reported, or a signal came */
 };
 
 struct trace_unpacker;

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """alignctl replay with a trace, on a regular file, as its user meets it."""
 
+import gzip
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -241,6 +244,27 @@ def test_standard_input_is_read_again_from_where_a_shell_left_it(disk, trace):
     assert done.returncode == FINE, done.stderr
     result = json.loads(done.stdout)
     assert result["requests"] == 7 and result["data_check"]["status"] == "ok"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_signal_ends_the_wait_for_a_pipe(disk, packed):
+    rows = "time_us,op,offset_sectors,sectors\n" + "0,write,0,8\n" * 2000
+    with subprocess.Popen([ALIGNCTL, "replay", "-", "--on", disk, "--no-check"], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as replay:
+        # packed, it lacks its end
+        replay.stdin.write(gzip.compress(rows.encode())[:-8] if packed else rows.encode())
+        replay.stdin.flush()
+        limit = Limit(30)
+        while replay.poll() is None:
+            if limit.over():
+                replay.kill()
+            caught = int(re.search(r"^SigCgt:\s*(\w+)$", Path(f"/proc/{replay.pid}/status").read_text(), re.M)[1], 16)
+            if caught >> (signal.SIGTERM - 1) & 1:
+                replay.send_signal(signal.SIGTERM)
+            time.sleep(0.05)
+        said = replay.stdout.read(), replay.stderr.read()
+    # not -SIGKILL, which ends a wait for ever
+    assert replay.returncode == -signal.SIGTERM and b"stopped     by signal" in said[0] and not said[1], said
 
 
 def test_a_dry_run_says_how_the_trace_is_moved_to_the_device(disk, trace):
