@@ -678,6 +678,10 @@ static enum content_verdict judge_sector(const struct model *m,
 		return CONTENT_TORN;
 	if ((block->zeroed >> i & 1) && !memcmp(bytes, zeroes, PATTERN_SECTOR))
 		return CONTENT_OLD;
+	/* this was never to be here: the write of another sector went astray */
+	if (kind == PATTERN_WHOLE && label.run == m->content->run &&
+	    label.sector != sector)
+		return CONTENT_LOST;
 	/* nothing was promised: what was there before the run may still be */
 	if (durable == ANYTHING)
 		return CONTENT_OLD;

@@ -32,7 +32,9 @@ struct content_check {
  * that is no older than the last durable one.
  */
 enum content_verdict {
-	CONTENT_LOST,		/* a sector holds older data than the durable */
+	CONTENT_LOST,		/* a sector holds older data than the durable,
+				 * or what the run wrote to another sector
+				 */
 	CONTENT_TORN,		/* a write is in some of its sectors, not in all */
 	CONTENT_OLD,		/* a later write was made and is not there */
 	CONTENT_NEW,		/* all is as after the last request */

@@ -63,7 +63,7 @@ static const struct schema_row document_rows[] = {
 	       "Number of requests that were issued; null if the run did not end"),
 	MEMBER("done", JSON_BOOL, NULL,
 	       "Whether all blocks were read; false: stopped by a signal"),
-	VERDICT_MEMBER("lost", "Blocks with a sector that holds older data than the durable"),
+	VERDICT_MEMBER("lost", "Blocks with a sector that holds older data than the durable, or what the run wrote to another sector"),
 	VERDICT_MEMBER("torn", "Blocks with some of the sectors of a write, and not all"),
 	VERDICT_MEMBER("old", "Blocks without a write that was made and was not durable"),
 	VERDICT_MEMBER("new", "Blocks as after the last request"),

@@ -541,6 +541,10 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
     block(8, old)
     assert old[8 * 4096:9 * 4096] == bytes(4096)
     assert crashed(disk, state)[:2] == (FINE, {"lost": 0, "torn": 0, "old": 3, "new": 3})
+    # a write to block 0 that went to block 16, of which nothing was durable
+    block(16, bytes(16 * 4096) + new[:4096])
+    assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 1, "torn": 0, "old": 2, "new": 3})
+    block(16, zeroes)
     block(8, b"x" * DISK_BYTES)
     assert crashed(disk, state)[:2] == (FINDINGS, {"lost": 1, "torn": 0, "old": 2, "new": 3})
     text = alignctl("replay", "--check", state).stdout
