@@ -8,7 +8,7 @@
 
 /**
  * struct progress - a progress line on standard error
- * @label: name of the work, at the start of the line
+ * @label: name of the work, at the start of the line; cut where that has no room
  * @total: number of steps
  * @start_ns: start of the work, on the monotonic clock
  * @drawn_ns: time of the last drawing, on the monotonic clock; 0: never

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the tests of the program share: running it, and looking at what it prints."""
 
+import fcntl
 import json
 import os
 import pty
 import re
 import select
 import signal
+import struct
 import subprocess
+import termios
 import time
 from collections import Counter
 from pathlib import Path
@@ -136,14 +139,15 @@ def wait_for_run(process, seconds=60):
     time.sleep(0.2)
 
 
-def at_a_terminal(*arguments, answer, meanwhile=lambda: None):
-    """Run the program at a terminal where `answer` is typed, after `meanwhile` was called; return what it said, and its exit
-    status."""
+def at_a_terminal(*arguments, answer, meanwhile=lambda: None, prompt="to go on:", columns=80):
+    """Run the program at a terminal where `answer` is typed at the prompt, after `meanwhile` was called; return what it said,
+    and its exit status."""
     pid, terminal = pty.fork()
     if not pid:
         os.execv(ALIGNCTL, ["alignctl", *map(str, arguments)])
     said = b""
-    while b"to go on:" not in said and select.select([terminal], [], [], 30)[0]:
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    while prompt.encode() not in said and select.select([terminal], [], [], 30)[0]:
         said += os.read(terminal, 4096)
     meanwhile()
     os.write(terminal, answer.encode() + b"\n")

@@ -454,6 +454,17 @@ def test_at_a_terminal_the_name_of_the_device_confirms(disk, trace, answer, stat
     assert (disk.read_bytes()[:8] == b"precious") == (status == BUSY)
 
 
+@pytest.mark.parametrize("name", ["a" * 100 + "-end.csv", "\x1b[31mred-end.csv", "\u03c9" * 60 + "-end.csv"])
+def test_the_progress_line_stays_a_line_of_the_terminal(disk, trace, name):
+    """A line that is drawn over itself must not be wrapped; and a path must not talk to the terminal."""
+    path = trace([(i * 20, "write", 0, 8) for i in range(40)])
+    said = at_a_terminal("replay", path.rename(path.with_name(name)), "--on", disk, "--scan", "--no-check",
+                         answer="", prompt="left ", columns=60)[0]
+    drawn = [line for line in re.split(r"[\r\n]+", said) if line.endswith("left \x1b[K")]
+    assert drawn and all(len(line) <= 60 + len("\x1b[K") - 1 for line in drawn), drawn
+    assert all("-end.csv: " in line and "\x1b[31m" not in line for line in drawn)
+
+
 # After a crash
 
 def crashed(disk, state, **options):
