@@ -127,6 +127,8 @@ static int replace_file(struct replay_state *state)
 	result = write_file(state);
 	if (!result && rename(draft, state->path))
 		result = refuse_state(state);
+	if (result)
+		unlink(draft);
 	return result;
 }
 

@@ -5,6 +5,7 @@ import gzip
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import time
@@ -324,6 +325,14 @@ def test_the_draft_of_a_state_takes_nobodys_place(disk, trace, tmp_path):
     failed = alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "state")
     assert failed.returncode == USAGE and "state.new: exists" in failed.stderr
     assert (tmp_path / "state.new").read_text() == "mine\n" and not any(disk.read_bytes())
+
+
+def test_a_state_that_has_no_room_leaves_no_draft(disk, trace, tmp_path):
+    """Python ignores the signal of this limit, and so does the program."""
+    failed = alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "state", restore_signals=False,
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (7, 7)))
+    assert failed.returncode == IO and "state: cannot be written: File too large" in failed.stderr
+    assert not list(tmp_path.glob("state*")) and not any(disk.read_bytes())
 
 
 def test_results_of_the_same_kind_are_replaced(disk, trace, tmp_path):
