@@ -22,6 +22,7 @@
 #include "verbs/run_options.h"
 #include "verbs/verbs.h"
 #include "workload/method.h"
+#include "workload/page_cache.h"
 
 enum phase { PHASE_ALL, PHASE_PREPARE, PHASE_RUN, PHASE_CHECK };
 
@@ -400,11 +401,17 @@ static int count_figures(struct replay *replay)
 static uint64_t end_of_writes(const struct replay *replay)
 {
 	const struct plan *plan = &replay->source.plan;
+	uint64_t end;
 
 	if (!plan->workload)
 		return replay->device->sectors << ALIGN_SECTOR_SHIFT;
-	return plan_end(plan) + (replay->options->prepare ?
-				 2 * replay->geometry.physical : 0);
+	end = plan_end(plan);
+	if (!replay->options->prepare)
+		return end;
+	/* as plan_extents() has it: whole pages, then whole blocks and one more */
+	if (plan->buffered)
+		end += -end % PAGE_CACHE_BLOCK;
+	return end + 2 * replay->geometry.physical;
 }
 
 /* Do the source on the device, once both are open. */

@@ -42,6 +42,24 @@ def test_a_file_with_data_is_refused_unless_forced(disk):
     assert alignctl(*command).returncode == FINE
 
 
+@pytest.mark.parametrize("workload, reaches", [("areasync", 4608), ("areasync-512", 1024), ("w512", 4096 + 1024)])
+def test_data_that_prepare_would_write_over_is_seen_to_the_last_sector(disk, tmp_path, workload, reaches):
+    """Around the writes lie whole pages, if these go through the page cache, and a block more."""
+    start = 2 << 20
+    command = ["replay", workload, "--start", start, "--count", 2, "--physical", 512, "--phase", "prepare", "--on", disk,
+               "--state", tmp_path / "state", *(["--areas", 1] if workload.startswith("areasync") else [])]
+    content = bytearray(disk.stat().st_size)
+    content[start + reaches - 1] = 1
+    disk.write_bytes(content)
+    refused = alignctl(*command)
+    assert refused.returncode == BUSY and f"holds data in the sector at byte {start + reaches - 512}\n" in refused.stderr
+    assert disk.read_bytes() == content
+    assert alignctl(*command, "--force", disk).returncode == FINE
+    # and no further than that
+    assert disk.read_bytes()[start + reaches - 512:].startswith(b"alignctl")
+    assert not any(disk.read_bytes()[start + reaches:])
+
+
 def test_a_device_in_use_is_refused_by_replay_and_attach(loop, disk, tmp_path):
     replay = ["replay", "w512", "--on", loop, "--count", 2]
     assert alignctl(*replay).returncode == FINE
