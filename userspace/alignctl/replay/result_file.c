@@ -73,6 +73,14 @@ char *result_file_draft(const char *path)
 	return message_format("%s.new", path);
 }
 
+int result_file_sync_name(const char *path)
+{
+	CLEANUP_FREE char *folder = folder_of(path);
+	CLEANUP_CLOSE int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 || (fsync(fd) && errno != EINVAL) ? -1 : 0;
+}
+
 bool result_file_same(const char *a, const char *b)
 {
 	CLEANUP_FREE char *folder_a = folder_of(a), *folder_b = folder_of(b);

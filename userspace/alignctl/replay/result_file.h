@@ -21,6 +21,12 @@ int result_file_check(const char *option, const char *path, const char *mark);
 /* Return the path of the draft that becomes the file by rename, for free(). */
 char *result_file_draft(const char *path);
 
+/*
+ * Write the name of a file in its folder to the disk, where fsync() of the file does
+ * not have to put it. Return: -1 with errno set. A file system that cannot is no error.
+ */
+int result_file_sync_name(const char *path);
+
 /* Return whether two paths, which need not exist, name the same file. */
 bool result_file_same(const char *a, const char *b);
 

@@ -125,7 +125,8 @@ static int replace_file(struct replay_state *state)
 	if (state->fd < 0)
 		return refuse_state(state);
 	result = write_file(state);
-	if (!result && rename(draft, state->path))
+	if (!result && (rename(draft, state->path) ||
+			result_file_sync_name(state->path)))
 		result = refuse_state(state);
 	if (result)
 		unlink(draft);

@@ -71,6 +71,12 @@ def mapper(tmp_path_factory):
     return preloaded(tmp_path_factory.mktemp("mapper"), "mapperhook")
 
 
+@pytest.fixture(scope="session")
+def syncs(tmp_path_factory):
+    """The library that notes what is written to the disk, in their order."""
+    return preloaded(tmp_path_factory.mktemp("syncs"), "synchook")
+
+
 @pytest.fixture
 def machine(tmp_path):
     """A machine with one align device, all of whose counters are 0; returns (its root, the folder align/)."""

@@ -485,6 +485,16 @@ def crashed(disk, state, **options):
     return said.returncode, {name: result[name]["blocks"] for name in ("lost", "torn", "old", "new")}, result
 
 
+def test_the_state_is_on_its_disk_before_the_first_request(disk, trace, tmp_path, syncs):
+    """With its name: fsync() of a file need not write the folder that it was renamed in."""
+    state, log = tmp_path / "sub" / "state", tmp_path / "log"
+    state.parent.mkdir()
+    done = alignctl("replay", trace(KINDS), "--on", disk, "--state", state, "--timing", "closed",
+                    env={**os.environ, "LD_PRELOAD": str(syncs), "SYNCHOOK": str(log)})
+    assert done.returncode == FINE, done.stderr
+    assert log.read_text().splitlines()[:4] == [f"fsync {state}.new", f"rename {state}", f"fsync {state.parent}", "write "]
+
+
 def test_after_a_whole_run_every_block_is_new(disk, trace, tmp_path):
     state = tmp_path / "state"
     assert alignctl("replay", trace(KINDS), "--on", disk, "--state", state).returncode == FINE
