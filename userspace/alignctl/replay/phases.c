@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/exit_codes.h"
 #include "base/message.h"
@@ -50,6 +51,17 @@ int replay_end_state(const struct replay *replay, struct replay_state *state)
 	result = replay_state_end(state);
 	replay_state_free(state);
 	return result;
+}
+
+int replay_drop_state(const struct replay *replay)
+{
+	const char *path = replay->options->state;
+
+	if (!path || !unlink(path) || errno == ENOENT)
+		return ALIGNCTL_FINE;
+	message_error("%s: cannot be removed: %s; the state is of an earlier replay",
+		      path, strerror(errno));
+	return ALIGNCTL_IO;
 }
 
 int replay_save_state(const struct replay *replay)

@@ -13,6 +13,9 @@ int replay_begin_state(const struct replay *replay, struct replay_state *state);
 /* Write the state of the run that has ended, and free the state. */
 int replay_end_state(const struct replay *replay, struct replay_state *state);
 
+/* Remove the state of an earlier replay, of which preparing leaves nothing. */
+int replay_drop_state(const struct replay *replay);
+
 /* Write the state of a replay that was prepared and not run. */
 int replay_save_state(const struct replay *replay);
 

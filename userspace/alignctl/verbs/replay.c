@@ -274,7 +274,9 @@ static int do_phases(struct replay *replay,
 
 	interrupt_catch();
 	if (asked->prepare && (phase == PHASE_ALL || phase == PHASE_PREPARE)) {
-		result = replay_prepare(replay);
+		result = replay_drop_state(replay);
+		if (!result)
+			result = replay_prepare(replay);
 		if (result || interrupt_seen()) {
 			/* a partial preparation is unusable */
 			interrupt_obey();

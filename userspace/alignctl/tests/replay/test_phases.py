@@ -2,6 +2,7 @@
 """The phases of a replay, the state between them, and a run that ends early."""
 
 import json
+import resource
 import signal
 import subprocess
 from pathlib import Path
@@ -25,6 +26,20 @@ def test_phases_pass_on_what_they_did(disk, tmp_path):
     assert ran["requests"] == 10 and ran["data_check"]["status"] == "skipped"
     checked = json.loads(alignctl("replay", *common, "--phase", "check").stdout)
     assert checked["data_check"]["status"] == "ok" and "wall_s" not in checked
+
+
+def test_a_preparation_that_does_not_end_leaves_no_state_of_the_replay_before(disk, tmp_path):
+    """Of that nothing is left to check, and a check would find as many lost writes as were prepared."""
+    state = tmp_path / "state"
+    common = ["w136k", "--on", disk, "--state", state, "--count", 5]
+    for phase in ("prepare", "run"):
+        assert alignctl("replay", *common, "--phase", phase).returncode == FINE
+    # Python ignores the signal of this limit, and so does the program
+    failed = alignctl("replay", *common, "--phase", "prepare", restore_signals=False,
+                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, 1 << 18)))
+    assert failed.returncode == IO and "writing" in failed.stderr
+    checked = alignctl("replay", *common, "--phase", "check")
+    assert checked.returncode == USAGE and f"{state}: No such file or directory" in checked.stderr
 
 
 @pytest.mark.parametrize("arguments, words", [
