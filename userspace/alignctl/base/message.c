@@ -4,6 +4,7 @@
  * when memory is exhausted.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 #include "base/exit_codes.h"
 #include "base/message.h"
 
+/* Any thread may have a message while one draws the line. */
+static atomic_bool unfinished_line;
+
 __attribute__((format(printf, 2, 0)))
 static void message_line(const char *prefix, const char *format, va_list args)
 {
@@ -21,7 +25,13 @@ static void message_line(const char *prefix, const char *format, va_list args)
 
 	/* keep the order of standard output and standard error */
 	fflush(stdout);
-	fprintf(stderr, "alignctl: %s%s\n", prefix, visible);
+	fprintf(stderr, "%salignctl: %s%s\n", atomic_load(&unfinished_line) ?
+		MESSAGE_ERASE : "", prefix, visible);
+}
+
+void message_behind_line(bool unfinished)
+{
+	atomic_store(&unfinished_line, unfinished);
 }
 
 void message_error(const char *format, ...)

@@ -13,6 +13,15 @@
 void message_error(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
+/* Erase the line of a terminal that the cursor is in. */
+#define MESSAGE_ERASE	"\r\x1b[K"
+
+/*
+ * Tell whether the last line of standard error is @unfinished, as one of progress: a
+ * message erases that and takes its place.
+ */
+void message_behind_line(bool unfinished);
+
 /* Print "alignctl: warning: ...", for what is no error. */
 void message_warning(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));

@@ -87,6 +87,7 @@ static void draw_line(const char *label, const char *rest)
 	fprintf(stderr, "\r%s%s%s\x1b[K", from == visible ? "" : dots, from,
 		rest);
 	fflush(stderr);
+	message_behind_line(true);
 }
 
 void progress_step(struct progress *progress, uint64_t done)
@@ -113,8 +114,10 @@ void progress_text(struct progress *progress, const char *text)
 
 void progress_end(struct progress *progress)
 {
-	if (progress->drawn_ns)
-		fputs("\r\x1b[K", stderr);
+	if (!progress->drawn_ns)
+		return;
+	fputs(MESSAGE_ERASE, stderr);
+	message_behind_line(false);
 }
 
 static volatile sig_atomic_t interrupted;

@@ -474,6 +474,20 @@ def test_the_progress_line_stays_a_line_of_the_terminal(disk, trace, name):
     assert all("-end.csv: " in line and "\x1b[31m" not in line for line in drawn)
 
 
+def test_a_message_takes_the_place_of_the_line_of_progress(disk, trace, tmp_path):
+    """A recording whose last chunk is damaged, which the run meets after a second."""
+    path = tmp_path / "t.rec"
+    text = trace([(i / 25, "write", 8 * (i % 4000), 8) for i in range(30000)])
+    text.write_text(re.sub(r"^(\d+)\.\d+,", r"\1,", text.read_text(), flags=re.M))
+    assert alignctl("convert", text, "--output", path).returncode == FINE
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    said = at_a_terminal("replay", path, "--on", disk, "--no-check", answer="", prompt="left ")[0]
+    before, _, _ = said.partition("alignctl: ")
+    assert "wrong checksum" in said and before.endswith("left \x1b[K\r\x1b[K")
+
+
 # After a crash
 
 def crashed(disk, state, **options):
