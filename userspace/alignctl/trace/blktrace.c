@@ -79,14 +79,30 @@ struct blktrace {
 	struct process processes[NR_NAMES];
 };
 
-/* Return the length of NAME in "NAME.blktrace.N"; 0 for any other name. */
+/* Return what a compressor has added to the name of a file; "": nothing. */
+static const char *packing_of(const char *path)
+{
+	static const char *const all[] = { ".gz", ".bz2", ".xz", ".zst" };
+	size_t length = strlen(path), i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (length > strlen(all[i]) &&
+		    !strcmp(path + length - strlen(all[i]), all[i]))
+			return path + length - strlen(all[i]);
+	return path + length;
+}
+
+/*
+ * Return the length of NAME in "NAME.blktrace.N", maybe compressed, "...N.gz"; 0 for
+ * any other name.
+ */
 static size_t stem_length(const char *path)
 {
-	const char *digits = path + strlen(path), *at;
+	const char *end = packing_of(path), *digits = end, *at;
 
 	while (digits > path && isdigit((unsigned char)digits[-1]))
 		digits--;
-	if (!*digits || digits - path < (ptrdiff_t)strlen(ending))
+	if (digits == end || digits - path < (ptrdiff_t)strlen(ending))
 		return 0;
 	at = digits - strlen(ending);
 	return strncmp(at, ending, strlen(ending)) ? 0 : (size_t)(at - path);
@@ -102,7 +118,8 @@ bool blktrace_same(const char *path, const char *other)
 	size_t length = stem_length(path);
 
 	return length && length == stem_length(other) &&
-	       !strncmp(path, other, length);
+	       !strncmp(path, other, length) &&
+	       !strcmp(packing_of(path), packing_of(other));
 }
 
 static int compare_members(const void *a, const void *b)
@@ -115,8 +132,12 @@ static int compare_members(const void *a, const void *b)
 	return strcmp(one, other);
 }
 
-/* List the files of a NAME, sorted; return their number, <= MAX_FILES + 1. */
-static uint32_t find_members(const char *name, char **members)
+/*
+ * List the files of a NAME, sorted, with names that end in @packing, or, if it is NULL,
+ * in any. Return their number, <= MAX_FILES + 1.
+ */
+static uint32_t find_members(const char *name, const char *packing,
+			     char **members)
 {
 	const char *slash = strrchr(name, '/');
 	const char *base = slash ? slash + 1 : name;
@@ -130,7 +151,8 @@ static uint32_t find_members(const char *name, char **members)
 
 	while (dir && nr <= MAX_FILES && (entry = readdir(dir))) {
 		if (stem_length(entry->d_name) == length &&
-		    !strncmp(entry->d_name, base, length))
+		    !strncmp(entry->d_name, base, length) &&
+		    (!packing || !strcmp(packing_of(entry->d_name), packing)))
 			members[nr++] = message_format("%.*s%s",
 						       (int)(base - name), name,
 						       entry->d_name);
@@ -148,7 +170,7 @@ static void free_members(char **members, uint32_t nr)
 char *blktrace_member(const char *name)
 {
 	char *members[MAX_FILES + 1], *first = NULL;
-	uint32_t nr = find_members(name, members);
+	uint32_t nr = find_members(name, NULL, members);
 
 	if (nr)
 		first = memory_or_exit(strdup(members[0]));
@@ -365,7 +387,7 @@ static int open_files(struct trace *trace)
 		return ALIGNCTL_FINE;
 	}
 	b->device_name = message_format("%.*s", (int)length, path);
-	nr = find_members(b->device_name, members);
+	nr = find_members(b->device_name, packing_of(path), members);
 	failed = open_members(trace, members, nr);
 	free_members(members, nr);
 	return failed;

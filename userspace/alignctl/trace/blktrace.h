@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A binary blktrace is a file for each processor: NAME.blktrace.0, .1 ... */
+/*
+ * A binary blktrace is a file for each processor: NAME.blktrace.0, .1 ...; all of them
+ * may be compressed: NAME.blktrace.0.gz, .1.gz ...
+ */
 #ifndef ALIGNCTL_TRACE_BLKTRACE_H
 #define ALIGNCTL_TRACE_BLKTRACE_H
 

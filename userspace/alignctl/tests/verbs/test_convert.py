@@ -3,6 +3,7 @@
 
 import contextlib
 import csv
+import gzip
 import json
 import os
 import re
@@ -174,9 +175,15 @@ def test_the_files_of_a_blktrace_are_one_trace(tmp_path):
         shutil.copy(file, tmp_path)
     members = sorted(tmp_path.iterdir())
     assert len(members) > 1
+    # beside them, the same ones compressed
+    packed = [member.with_name(f"{member.name}.gz") for member in members]
+    for member, file in zip(members, packed, strict=True):
+        file.write_bytes(gzip.compress(member.read_bytes()))
     documents = [json.loads(alignctl("convert", *sources, "--output", tmp_path / f"new{number}", "--json").stdout)
-                 for number, sources in enumerate([members, members[:1]])]
-    assert documents[0]["operations"] == documents[1]["operations"] and documents[0]["requests"] > 10
+                 for number, sources in enumerate([members, members[:1], packed, packed[1:], [tmp_path / "disk"]])]
+    assert documents[0]["requests"] > 10 and all(one["operations"] == documents[0]["operations"] for one in documents)
+    mixed = alignctl("convert", members[0], packed[1], "--output", tmp_path / "new")
+    assert mixed.returncode == USAGE and "do not belong to one blktrace" in mixed.stderr
     other = shutil.copy(members[0], tmp_path / "other.blktrace.0")
     refused = alignctl("convert", members[0], other, "--output", tmp_path / "new")
     assert refused.returncode == USAGE and "do not belong to one blktrace" in refused.stderr
