@@ -142,6 +142,8 @@ struct worker {
  * @paused: number of requests made before the last pause
  * @pause_begin_ns: start of the present pause; 0: none
  * @ended: no request is left to read
+ * @failed: a request that changes data, or a flush, has failed. The kernel tells of
+ *	what it could not write back once, so that a later flush may succeed
  * @result: enum alignctl_exit
  */
 struct engine {
@@ -173,6 +175,7 @@ struct engine {
 	uint64_t paused;
 	uint64_t pause_begin_ns;
 	bool ended;
+	bool failed;
 	int result;
 };
 
@@ -667,6 +670,7 @@ static void fail_request(struct engine *e, const struct pending *pending,
 			      pending->number + 1);
 	if (!pending->added)
 		e->done->failed[e->done->nr_failed++] = pending->number;
+	e->failed |= pending->request.op != TRACE_READ;
 	stop_engine(e, ALIGNCTL_IO);
 }
 
@@ -698,7 +702,7 @@ static void judge_slot(struct engine *e, const struct slot *slot, uint64_t now)
 					 now - slot->issued_ns);
 		}
 	}
-	if (setup->durable &&
+	if (setup->durable && !e->failed &&
 	    (request->op == TRACE_FLUSH || request->preflush))
 		setup->durable(setup->context, pending->number +
 			       (request->op == TRACE_FLUSH));
@@ -862,7 +866,7 @@ int engine_run(const struct engine_setup *setup, struct measures *m,
 		return ALIGNCTL_IO;
 	}
 	done->flush_s = ns_to_s(clock_ns() - begin);
-	if (setup->durable)
+	if (setup->durable && !e.failed)
 		setup->durable(setup->context, done->issued);
 	if (!e.result && !interrupt_seen() && m->warmup_requests &&
 	    !m->requests)

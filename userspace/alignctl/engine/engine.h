@@ -62,7 +62,8 @@ extern const char *const engine_timing_names[ENGINE_NR_TIMINGS];
  * @probes: probes to measure, or NULL
  * @each: service times to keep, or NULL
  * @durable: called when a flush has ended, with the number of requests from the
- *	start, the flush included, whose writes are durable now, or NULL
+ *	start, the flush included, whose writes are durable now, or NULL; never after
+ *	a write or flush that failed
  * @context: passed to @durable
  */
 struct engine_setup {

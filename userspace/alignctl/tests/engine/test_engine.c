@@ -39,6 +39,15 @@ static unsigned int threads = 1;
 static uint64_t warmup_ns;
 static uint64_t pause_after;
 static uint64_t pause_ns;
+/* Of the last run: requests from the start that were durable. */
+static uint64_t durable;
+
+static void note_durable(void *context, uint64_t requests)
+{
+	(void)context;
+	if (requests > durable)
+		durable = requests;
+}
 
 static void append(char **text, const char *op, int sector, int sectors,
 		   uint64_t time_ns, const char *flags)
@@ -121,9 +130,11 @@ static int go(const char *path, enum engine_timing timing, unsigned int depth,
 		.timing = timing, .speed = speed, .depth = depth,
 		.threads = threads, .warmup_ns = warmup_ns, .run = RUN,
 		.pause_after = pause_after, .pause_ns = pause_ns,
+		.durable = note_durable,
 	};
 	int result = source_open(&source, path);
 
+	durable = 0;
 	if (result)
 		return result;
 	result = engine_run(&setup, &measures, &done);
@@ -196,6 +207,8 @@ static void same_content(void)
 		for (k = 0; k < TRACE_NR_OPS; k++)
 			counted += measures.service[k] ?
 				   measures.service[k]->count : 0;
+		CHECK(durable == REQUESTS, "%s: %" PRIu64 " durable", what,
+		      durable);
 		CHECK(done.issued == REQUESTS && counted == REQUESTS &&
 		      !measures.lag == (runs[i].timing != ENGINE_OPEN) &&
 		      !measures.response == !measures.lag &&
@@ -721,6 +734,8 @@ static void failing(void)
 	      && strstr(said, "request 2"), "%s", said);
 	CHECK(done.issued == 2 && done.nr_failed == 1 && done.failed[0] == 1,
 	      "%" PRIu64 " issued, %u failed", done.issued, done.nr_failed);
+	/* though the flush at the end succeeds */
+	CHECK(!durable, "%" PRIu64 " durable behind a failure", durable);
 	disk_close();
 	trace_folder_close();
 }
