@@ -284,19 +284,26 @@ int replay_run(struct replay *replay)
  * Open what is to be compared past the page cache, which would say that all is
  * there; but for a file system that has nothing else.
  */
-static int open_for_check(const struct replay *replay, const char *path,
-			  int *opened)
+static int open_for_check(const struct replay *replay,
+			  const struct device *device, int *opened)
 {
+	const char *path = device->path;
+
 	*opened = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (*opened < 0 && errno == EINVAL &&
 	    !replay->options->verify_below && replay->fd >= 0) {
 		posix_fadvise(replay->fd, 0, 0, POSIX_FADV_DONTNEED);
 		*opened = fcntl(replay->fd, F_DUPFD_CLOEXEC, 0);
 	}
-	if (*opened >= 0)
+	if (*opened < 0) {
+		message_error("%s: %s", path, strerror(errno));
+		return ALIGNCTL_IO;
+	}
+	if (device_is_open_as(device, *opened))
 		return ALIGNCTL_FINE;
-	message_error("%s: %s", path, strerror(errno));
-	return ALIGNCTL_IO;
+	message_error("%s: leads to another device or file than at first; nothing was compared",
+		      path);
+	return ALIGNCTL_BUSY;
 }
 
 int replay_check(struct replay *replay)
@@ -322,7 +329,7 @@ int replay_check(struct replay *replay)
 		prepared = plan_extents(&replay->source.plan, &replay->blocks,
 					&content.nr_prepared);
 	content.prepared = prepared;
-	result = open_for_check(replay, content.device->path, &fd);
+	result = open_for_check(replay, content.device, &fd);
 	content.fd = fd;
 	if (!result)
 		result = content_check(&content, &replay->check);

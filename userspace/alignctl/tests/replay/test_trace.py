@@ -488,6 +488,24 @@ def test_a_message_takes_the_place_of_the_line_of_progress(disk, trace, tmp_path
     assert "wrong checksum" in said and before.endswith("left \x1b[K\r\x1b[K")
 
 
+def test_what_the_path_leads_to_after_the_run_is_not_taken_for_the_device(disk, trace, tmp_path):
+    other, link = tmp_path / "other", tmp_path / "link"
+    other.write_bytes(bytes(DISK_BYTES))
+    link.symlink_to(disk)
+    rows = [(0, "write", 0, 8), (2000, "write", 8, 8)]
+    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", link], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as running:
+        limit = Limit(30)
+        while disk.read_bytes()[:8] != b"alignctl":
+            assert running.poll() is None and not limit.over()
+            time.sleep(0.02)
+        link.unlink()
+        link.symlink_to(other)
+        said = running.communicate(timeout=patience(30))
+    assert running.returncode == BUSY and "data check  skipped" in said[0], said
+    assert said[1] == f"alignctl: {link}: leads to another device or file than at first; nothing was compared\n"
+
+
 # After a crash
 
 def crashed(disk, state, **options):
