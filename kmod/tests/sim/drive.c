@@ -263,8 +263,11 @@ static bool is_to_fail(const struct bio *bio)
 
 static bool is_to_wait(const struct request *request)
 {
-	return drive.orders.waits & DRIVE_OP(op_of(request->bio)) &&
-	       request->bio->bi_iter.bi_sector >= drive.orders.waits_from;
+	const struct drive_orders *orders = &drive.orders;
+	sector_t sector = request->bio->bi_iter.bi_sector;
+
+	return orders->waits & DRIVE_OP(op_of(request->bio)) &&
+	       sector >= orders->waits_from && sector < orders->waits_to;
 }
 
 static void keep_seen(const struct bio *bio)

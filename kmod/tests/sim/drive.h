@@ -32,13 +32,14 @@ struct drive_count {
  * struct drive_orders - what a scene asks of the drive
  * @seen: room for DRIVE_SEEN requests, which drive_seen() returns; NULL: none are kept
  * @waits: operations, as bits, whose requests stay in the drive, not done
- * @waits_from: first sector of requests that stay; others are done
+ * @waits_from: requests stay that begin from this sector on, and before @waits_to; others
+ *	are done
  * @fails: operations, as bits, that fail in @first and the @nr sectors from there
  */
 struct drive_orders {
 	struct drive_seen *seen;
 	unsigned int waits, fails;
-	sector_t waits_from, first;
+	sector_t waits_from, waits_to, first;
 	unsigned int nr;
 };
 

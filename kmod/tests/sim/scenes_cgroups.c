@@ -79,29 +79,34 @@ void scene_limited(void)
 
 /*
  * Nor does a write of another one go over what is held, if it has to wait at the next
- * block for a touch that waits for a write of the cgroup.
+ * block, or the one before, for a touch that waits for a write of the cgroup.
  */
 void scene_limited_behind(void)
 {
 	struct act *late, *touch, *range, *flush;
+	unsigned int i;
 
 	stage_open(2, 400, 64);
 	limit(true);
-	stage_waits_from(WRITES, 40);
-	late = send_of_cgroup(0, stage_at(40), stage.block);
-	touch = act_send(REQ_OP_WRITE, stage_at(40) + 1, 1);
-	stage_rest_us(AT_ONCE_US);
-	act_write(stage_at(39), 1);
-	range = act_send(REQ_OP_WRITE, stage_at(39), 2 * stage.block);
-	stage_rest_us(AT_ONCE_US);
-	flush = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
-	MUST(act_wait(flush), BLK_STS_OK);
-	MUST(late->ended, false);
-	MUST(range->ended, false);
-	stage_waits(0);
-	MUST(act_wait(late) | act_wait(touch) | act_wait(range), BLK_STS_OK);
+	for (i = 0; i < 2; i++) {
+		unsigned int first = 39 + 4 * i, waits = first + !i, held = first + i;
+
+		stage_waits_at(WRITES, waits);
+		late = send_of_cgroup(0, stage_at(waits), stage.block);
+		touch = act_send(REQ_OP_WRITE, stage_at(waits) + 1, 1);
+		stage_rest_us(AT_ONCE_US);
+		act_write(stage_at(held), 1);
+		range = act_send(REQ_OP_WRITE, stage_at(first), 2 * stage.block);
+		stage_rest_us(AT_ONCE_US);
+		flush = act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0);
+		MUST(act_wait(flush), BLK_STS_OK);
+		MUST(late->ended, false);
+		MUST(range->ended, false);
+		stage_waits(0);
+		MUST(act_wait(late) | act_wait(touch) | act_wait(range), BLK_STS_OK);
+		stage_leave_open(stage_at(waits), stage.block);
+	}
 	limit(false);
-	stage_leave_open(stage_at(40), stage.block);
 	stage_close();
 }
 

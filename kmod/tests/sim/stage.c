@@ -57,18 +57,27 @@ static void order(void)
 	drive_order(&stage.orders);
 }
 
-void stage_waits_from(unsigned int ops, unsigned int block)
+static void order_waits(unsigned int ops, sector_t from, sector_t to)
 {
 	stage.orders.waits = ops;
-	stage.orders.waits_from = stage.start + stage_at(block);
+	stage.orders.waits_from = from;
+	stage.orders.waits_to = to;
 	order();
 }
 
 void stage_waits(unsigned int ops)
 {
-	stage.orders.waits = ops;
-	stage.orders.waits_from = 0;
-	order();
+	order_waits(ops, 0, ~0ULL);
+}
+
+void stage_waits_from(unsigned int ops, unsigned int block)
+{
+	order_waits(ops, stage.start + stage_at(block), ~0ULL);
+}
+
+void stage_waits_at(unsigned int ops, unsigned int block)
+{
+	order_waits(ops, stage.start + stage_at(block), stage.start + stage_at(block + 1));
 }
 
 void stage_fails(unsigned int ops, unsigned int block, unsigned int nr)

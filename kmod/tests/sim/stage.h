@@ -100,9 +100,13 @@ static inline void stage_rest_ms(unsigned int ms)
 {
 	stage_rest_us(1000 * ms);
 }
-/* Orders to the drive: what waits, from @block on; what fails, in @nr blocks from there. */
+/*
+ * Orders to the drive: what waits, from @block on, or in that one; what fails, in @nr
+ * blocks from there.
+ */
 void stage_waits(unsigned int ops);
 void stage_waits_from(unsigned int ops, unsigned int block);
+void stage_waits_at(unsigned int ops, unsigned int block);
 void stage_fails(unsigned int ops, unsigned int block, unsigned int nr);
 /* Refuse the @nr-th allocation that may fail; and no longer, tell whether it came to that. */
 void stage_refuse(unsigned int nr);

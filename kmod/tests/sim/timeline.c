@@ -30,7 +30,7 @@ static const char *operation(sim_u64 op)
 	}
 }
 
-/* As enum rmw_how, in the engine's decide.h. */
+/* As enum rmw_how, in the engine's mode.h. */
 static const char *const hows[] = {
 	"read for it", "merged", "complete", "known", "superseded", "lost",
 };
