@@ -90,6 +90,4 @@ EQUIVALENT: dict[str, str] = {
         "a waiter that is added waits for the block that began to hold last, so none is in front of another",
     "waiter.c: waiters_add: waiter->failed = false; => /*waiter->failed = false;*/":
         "waiters_end() and waiters_fail_all() set it before done() looks at it",
-    "write.c: align_engine_map: for (i = 0; i < split.nr_touches; i++) => for (i = 0; i != split.nr_touches; i++)":
-        "@i comes to the number by steps of one",
 }
