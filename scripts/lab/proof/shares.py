@@ -20,8 +20,8 @@ PUBLISHED = REPO / "Documentation" / "target" / "proof-shares.json"
 # Share of the first run of a part whose speed is not known, and the least that is worth a run.
 FIRST, LEAST = 0.02, 0.005
 NOTHING = {"share": 0.0, "seconds": 0.0, "runs": 0, "figures": ""}
-# A number that is a word of its own, unlike those of a version or a name.
-NUMBER = r"(?<![\w.=-])\d+(?:\.\d+)?(?![\w.=-])"
+# A number that is a word of its own, maybe negative, unlike those of a version or a name.
+NUMBER = r"(?<![\w.=-])-?\d+(?:\.\d+)?(?![\w.=-])"
 
 
 def added(figures):
