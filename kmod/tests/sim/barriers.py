@@ -47,6 +47,7 @@ IN_LITMUS = {
     "leave-mb": ["engine: a failed block ends"],
     "node-mb": ["engine: node and opener"],
     "pieces-relaxed": ["engine: the pieces of a write"],
+    "read-parts-relaxed": ["engine: the parts of a read"],
     "quiet-end-mb": ["engine: a write is counted", "engine: a counted write ends"],
     "quiet-empty-rmb": ["engine: what a counted write wrote"],
     "quiet-enter-mb": ["engine: a write is counted"],
@@ -57,7 +58,7 @@ IN_LITMUS = {
     "unpin-release": ["engine: the buffer of a pinned block"],
 }
 
-IN_LIVES = {"parts-relaxed": (1, 2000, "none"), "read-parts-relaxed": (20001, 2000, "logical")}
+IN_LIVES = {"parts-relaxed": (1, 2000, "none")}
 
 NOT_FOUND = {
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",

@@ -13,7 +13,8 @@
 
 #define WORDS	16
 
-/* Functions of held.c, overlay.c, run.c and write.c that no header has. */
+/* Functions of bounce.c, held.c, overlay.c, run.c and write.c that no header has. */
+void read_put(struct align_io *io, blk_status_t status);
 void hold_end(struct align_block *block);
 void block_unpin(struct align_block *block);
 bool block_needs_spare(const struct align_block *block);
@@ -21,8 +22,8 @@ void piece_end(struct bio *bio);
 
 static unsigned int mode;
 static struct align_gate gate;
-static struct align_io io;
-static struct bio bio;
+static struct align_io io, read_io;
+static struct bio bio, read_bio;
 static struct align_node node;
 
 /* A target of two held blocks: @block, and one that is always in flight. */
@@ -68,6 +69,12 @@ static void holder_begin(struct holder *holder, bool failed)
 	atomic_set(failed ? &held->nr_idle : &held->nr_resting, 1);
 }
 
+/* The end of the read: whether it is told of no error. */
+static void read_ends(struct bio *ended)
+{
+	R(0, 0) = !ended->bi_status;
+}
+
 void litmus_engine_begin(void)
 {
 	unsigned int i;
@@ -105,6 +112,11 @@ void litmus_engine_begin(void)
 		piece[i]->bi_private = &io;
 	}
 	piece[0]->bi_status = BLK_STS_IOERR;
+	memset(&read_io, 0, sizeof(read_io));
+	memset(&read_bio, 0, sizeof(read_bio));
+	read_io.bio = &read_bio;
+	atomic_set(&read_io.read.parts, 2);
+	read_bio.bi_end_io = read_ends;
 	smp_mb();
 }
 
@@ -297,6 +309,17 @@ void __wrap_blocks_end_range(struct align_io *ended, bool ok)
 	R(0, 0) = ok;
 }
 
+/* Two parts of a read, in the same way. */
+static void end_bad_part(void)
+{
+	read_put(&read_io, BLK_STS_IOERR);
+}
+
+static void end_good_part(void)
+{
+	read_put(&read_io, BLK_STS_OK);
+}
+
 static bool error_lost(void)
 {
 	return R(0, 0);
@@ -327,6 +350,8 @@ const struct litmus litmus_engine_tests[] = {
 	      make_used_busy_and_read),
 	NEVER("engine: the pieces of a write", error_lost, end_bad_piece,
 	      end_good_piece),
+	NEVER("engine: the parts of a read", error_lost, end_bad_part,
+	      end_good_part),
 };
 
 const unsigned int litmus_engine_nr = ARRAY_SIZE(litmus_engine_tests);
