@@ -131,7 +131,8 @@ def test_what_was_run_of_the_same_sources_adds_up_and_the_page_claims_no_more(he
 
 
 def test_counts_add_up_over_lines_and_runs_and_over_checkouts(here):
-    program = "print('figure: 2 cuts on ext4, Linux 6.1.0-56-amd64, n=3 in 1.5 s'); " * 2 + "print('figure: {}, 1 damaged, -3 more')"
+    program = ("print('figure: 2 cuts on ext4, Linux 6.1.0-56-amd64, n=3 in 1.5 s'); " * 2 +
+               "print('figure: {}, 1 damaged, -3 more')")
     for _ in range(2):
         here({"cuts": program}, "--scale", "0.1", "--update", scaled={"CUTS": 10}, adds=True)
     assert ("     - | 8 cuts on ext4, Linux 6.1.0-56-amd64, n=3 in 6.0 s\n       | {}, 2 damaged, -6 more\n"
