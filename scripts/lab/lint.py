@@ -23,7 +23,7 @@ import sys
 import time
 import tokenize
 
-from . import paths
+from . import c_source, paths
 from .kept import digest
 from .linux import gates, kernels
 from .paths import REPO, locked
@@ -55,7 +55,6 @@ PYTHON_TEXT = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MID
 # Words that stand in place of a noun, and an elliptic verb of "it".
 NO_NOUN = re.compile(r"\b(?:any|every|no|some)body\b|\bwho(?:m|so)?ever\b|\bwhatever\b|\bwhom\b|"
                      r"(?<!what )\bit does(?: not)?(?=\s*(?:[.,;:)'\"]|\\n|\Z))", re.I)
-C_TEXT = re.compile(r"/\*(?P<comment>(?:[^*]|\*(?!/))*)\*/|\"(?P<message>(?:[^\"\\\n]|\\.)*)\"|'(?:[^'\\\n]|\\.)+'", re.S)
 
 # Branches whose commits are not looked at any more: the first one that exists.
 UPSTREAM = ("@{upstream}", "origin/HEAD", "origin/main", "main")
@@ -173,7 +172,7 @@ def texts(path, interpreter):
     """
     text = path.read_text(errors="replace")
     if path.suffix in (".c", ".h"):
-        for found in C_TEXT.finditer(text):
+        for found in c_source.TEXT.finditer(text):
             line = text.count("\n", 0, found.start()) + 1
             if found["comment"]:
                 yield line, re.sub(r"^[ \t]*\*", "", found["comment"], flags=re.M)

@@ -29,11 +29,11 @@ LAST_LINE = re.compile(r"^sim: (\d+) operations, (\d+) cuts, (\d+) violations, \
 
 
 def key_of_the_sources(without=()):
-    """Return a digest of all that decides what a life is, but the files whose names match one of @without."""
+    """Return a digest of all that decides what a life is, but the files whose names match one of @without, and comments."""
     folders = (REPO / "kmod", REPO / "kmod/tests/sim", REPO / "kmod/tests/sim/shim")
     files = [path for folder in folders for path in sorted(folder.glob("*.[ch]"))]
     files += sorted((REPO / "kmod/tests/sim/include").rglob("*.h"))
-    return kept.digest(*(path for path in files if not any(path.match(name) for name in (*OTHER_PROGRAMS, *without))))
+    return kept.digest(*(kept.code(path) for path in files if not any(path.match(name) for name in (*OTHER_PROGRAMS, *without))))
 
 
 def recorded():

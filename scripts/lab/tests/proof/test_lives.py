@@ -74,6 +74,8 @@ def test_the_digest_is_of_the_engine_and_of_the_simulation(monkeypatch, tmp_path
         (tmp_path / name).write_text(name)
         seen.add(lives.key_of_the_sources())
     assert len(seen) == 5
+    (tmp_path / "kmod/held.c").write_text("/* a comment */\nkmod/held.c")
+    assert lives.key_of_the_sources() in seen
     (tmp_path / "kmod/tests/sim/litmus.c").write_text("another program")
     (tmp_path / "kmod/tests/sim/scenes.c").write_text("scenes")
     assert lives.key_of_the_sources(["scenes*"]) in seen and lives.key_of_the_sources() not in seen

@@ -155,6 +155,15 @@ def test_other_sources_begin_at_nothing_and_go_on_when_they_come_back(here):
     assert here.share("rounds") == 0.1
 
 
+def test_another_comment_is_no_other_source(here):
+    here.code.write_text("int one; /* it was first */\n")
+    here({"rounds": ROUNDS}, "--scale", "0.1", scaled={"ROUNDS": 1000})
+    here.code.write_text("/*\n * The first one.\n */\nint one;\n")
+    assert here.share("rounds") == 0.1
+    here.code.write_text("int two; /* it was first */\n")
+    assert here.share("rounds") == 0
+
+
 def test_published_shares_go_on_in_another_checkout(here):
     here({"rounds": ROUNDS}, "--scale", "0.1", scaled={"ROUNDS": 1000})
     assert not shares.PUBLISHED.exists()
