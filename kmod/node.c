@@ -94,7 +94,8 @@ static void node_put(struct align_node *node)
  * @at: the target
  *
  * Holds no lock while memory is allocated: that may be had by writing to a suspended
- * device, the next table of which comes here, too.
+ * device, the next table of which comes here, too. ledger_init() can still wait for such
+ * an allocation of others, in alloc_percpu(), whose lock is one for the whole kernel.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -12,9 +12,10 @@
  *   - a shard's lock, held->lock and all other spin locks of a target: never. What is
  *     allocated under them has BUFFER_GFP or GFP_NOWAIT, which do not reclaim; so a
  *     thread that has such a lock goes on, and a shrinker may spin for a shard's;
- *   - change_lock of a target, the locks of nodes, those of device-mapper and of sysfs:
- *     tables are loaded, and files made, with GFP_KERNEL under them. No shrinker takes
- *     them, so they may be held, and the list of targets is walked without;
+ *   - change_lock of a target, publish_lock of a node, the locks of device-mapper and of
+ *     sysfs: tables are loaded, and files made, under them, with allocations that
+ *     reclaim. No shrinker takes them, so they may be held, and the list of targets is
+ *     walked without;
  *   - nothing, in workers, which allocate bios with GFP_NOIO; any lock of layers above,
  *     in a submitter. A scan sends no request and waits for none, so it is right with
  *     all flags of the allocation.
