@@ -26,7 +26,7 @@
 struct drive {
 	struct drive_config config;
 	struct media *media;		/* has locks of its own */
-	pthread_mutex_t lock;		/* guards everything below */
+	pthread_mutex_t lock;		/* guards everything below; the media's is taken inside */
 	struct model *model;
 	struct pace pace;
 	struct host_counters counters;
