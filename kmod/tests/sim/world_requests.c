@@ -35,7 +35,9 @@
  * @times: how often what is held may have been given up until then
  * @number: number in the world
  * @tag: number of the write, of one
- * @ended: the same when the target had ended the first part; ~0: it has not
+ * @ended: the same when the target had ended the first part; ~0: it has not. Of two
+ *	targets the one below may have ended a part, and lose it, long before the one
+ *	above, so there it is as at the begin.
  */
 struct request {
 	struct user *user;
@@ -450,7 +452,7 @@ void user_send(struct user *user, const struct world_op *op)
 	request->requests = machine_is_search() ? 0 : drive_count()->requests;
 	user->requests = request->requests;
 	request->times = world.times;
-	request->ended = ~0U;
+	request->ended = world.lower ? world.times : ~0U;
 	request->number = number_of(op);
 	request->bio = kmalloc(sizeof(struct bio) +
 			       MOST_PIECES * sizeof(struct bio_vec), GFP_NOIO);
