@@ -2,8 +2,8 @@
 """Barriers of the engine taken away, each as a change of a copy of its sources, that simulated weak memory must show.
 
 BARRIERS has, by name, the changes as in faults.py. IN_LITMUS are those that tests of sim-litmus show, which use that part
-of the engine alone, IN_LIVES those that lives of sim-weak show, with the first seed, how many lives that takes at most, and
-what they are about. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not weaken.
+of the engine alone. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not
+weaken.
 """
 
 BARRIERS = {
@@ -46,6 +46,7 @@ IN_LITMUS = {
     "gate-rmb": ["engine: gate and mode"],
     "leave-mb": ["engine: a failed block ends"],
     "node-mb": ["engine: node and opener"],
+    "parts-relaxed": ["engine: the parts of a write"],
     "pieces-relaxed": ["engine: the pieces of a write"],
     "read-parts-relaxed": ["engine: the parts of a read"],
     "quiet-end-mb": ["engine: a write is counted", "engine: a counted write ends"],
@@ -57,8 +58,6 @@ IN_LITMUS = {
     "quiet-rmb-idle": ["engine: a block fails"],
     "unpin-release": ["engine: the buffer of a pinned block"],
 }
-
-IN_LIVES = {"parts-relaxed": (1, 2000, "none")}
 
 NOT_FOUND = {
     "rest-mb": "queue_work() is a full barrier, and a timer is set at once here, in a freeze not at all",

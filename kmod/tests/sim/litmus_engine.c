@@ -9,6 +9,7 @@
 #include "gate.h"
 #include "litmus.h"
 #include "node.h"
+#include "parts.h"
 #include "shim.h"
 
 #define WORDS	16
@@ -22,8 +23,8 @@ void piece_end(struct bio *bio);
 
 static unsigned int mode;
 static struct align_gate gate;
-static struct align_io io, read_io;
-static struct bio bio, read_bio;
+static struct align_io io, write_io, read_io;
+static struct bio bio, write_bio, read_bio;
 static struct align_node node;
 
 /* A target of two held blocks: @block, and one that is always in flight. */
@@ -69,8 +70,8 @@ static void holder_begin(struct holder *holder, bool failed)
 	atomic_set(failed ? &held->nr_idle : &held->nr_resting, 1);
 }
 
-/* The end of the read: whether it is told of no error. */
-static void read_ends(struct bio *ended)
+/* The end of the write or read: whether it is told no error. */
+static void bio_ends(struct bio *ended)
 {
 	R(0, 0) = !ended->bi_status;
 }
@@ -112,11 +113,20 @@ void litmus_engine_begin(void)
 		piece[i]->bi_private = &io;
 	}
 	piece[0]->bi_status = BLK_STS_IOERR;
+	memset(&write_io, 0, sizeof(write_io));
+	memset(&write_bio, 0, sizeof(write_bio));
+	write_io.bio = &write_bio;
+	write_io.at = &ends.at;
+	write_io.write.nr_touches = 1;
+	/* What was held has been dropped since. */
+	write_io.write.drops = -1;
+	atomic_set(&write_io.write.parts, 2);
+	write_bio.bi_end_io = bio_ends;
 	memset(&read_io, 0, sizeof(read_io));
 	memset(&read_bio, 0, sizeof(read_bio));
 	read_io.bio = &read_bio;
 	atomic_set(&read_io.read.parts, 2);
-	read_bio.bi_end_io = read_ends;
+	read_bio.bi_end_io = bio_ends;
 	smp_mb();
 }
 
@@ -309,7 +319,19 @@ void __wrap_blocks_end_range(struct align_io *ended, bool ok)
 	R(0, 0) = ok;
 }
 
-/* Two parts of a read, in the same way. */
+/* Two parts of a write, of which the one is held, so that the write must not end well. */
+static void end_held_touch(void)
+{
+	write_io.write.touch[0].held = true;
+	align_io_put(&write_io, BLK_STS_OK);
+}
+
+static void end_part(void)
+{
+	align_io_put(&write_io, BLK_STS_OK);
+}
+
+/* Two parts of a read, of which the one fails. */
 static void end_bad_part(void)
 {
 	read_put(&read_io, BLK_STS_IOERR);
@@ -350,6 +372,8 @@ const struct litmus litmus_engine_tests[] = {
 	      make_used_busy_and_read),
 	NEVER("engine: the pieces of a write", error_lost, end_bad_piece,
 	      end_good_piece),
+	NEVER("engine: the parts of a write", error_lost, end_held_touch,
+	      end_part),
 	NEVER("engine: the parts of a read", error_lost, end_bad_part,
 	      end_good_part),
 };

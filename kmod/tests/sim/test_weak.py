@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 
 from lab.plugins import extent
-from sim.barriers import BARRIERS, IN_LITMUS, IN_LIVES, NOT_FOUND
-from sim.programs import CLEAN, USAGE, VIOLATION, build_once, build_with_changes, runs_with_changes, sim
+from sim.barriers import BARRIERS, IN_LITMUS, NOT_FOUND
+from sim.programs import CLEAN, USAGE, build_once, build_with_changes, runs_with_changes, sim
 
 FIRST = int(os.environ.get("DM_ALIGN_SIM_SEED", "1000000"))
 LIVES = 300
 PARTS = 5
 # Runs of each litmus test; one that must show and has not is run 20 times as often.
 RUNS = 3000
+# The rarest of what a missing barrier shows is seen in one of two thousand runs.
+MANY_RUNS = 60000
 # With so many, a second test that shows a missing barrier would be seen.
 FEW_RUNS = 300
 # One worker of a run makes the table of the litmus tests.
@@ -92,7 +94,7 @@ def test_memory_is_as_weak_as_it_says(table):
 
 @pytest.mark.parametrize("barrier", sorted(IN_LITMUS))
 def test_a_missing_barrier_shows_in_a_litmus_test(weak, linux, tmp_path, barrier):
-    runs = [("sim-litmus", FIRST, 3 * RUNS, name) for name in IN_LITMUS[barrier]]
+    runs = [("sim-litmus", FIRST, MANY_RUNS, name) for name in IN_LITMUS[barrier]]
     *shown, table = (lines(*result) for result in runs_with_changes(
         weak, linux, tmp_path, BARRIERS[barrier], [*runs, ("sim-litmus", FIRST, FEW_RUNS)],
         lambda results: all(status == CLEAN for status, _ in results), "WEAK=1"))
@@ -107,22 +109,13 @@ def test_a_litmus_test_is_run_alone_and_another_name_is_told(weak):
     assert sim(weak, FIRST, 10, "no such test", program="sim-litmus") == (USAGE, "")
 
 
-@pytest.mark.parametrize("barrier", sorted(IN_LIVES))
-def test_a_missing_barrier_shows_in_lives(weak, linux, tmp_path, barrier):
-    seed, lives, focus = IN_LIVES[barrier]
-    run = ("sim-weak", "--seed", seed, "--lives", lives, "--focus", focus)
-    (status, output), = runs_with_changes(weak, linux, tmp_path, BARRIERS[barrier], [run],
-                                          lambda results: results[0][0] == VIOLATION, "WEAK=1")
-    assert status == VIOLATION, output[-500:]
-
-
 @pytest.mark.parametrize("barrier", [extent.only_all("found barriers are built", name) for name in sorted(NOT_FOUND)])
 def test_a_barrier_that_is_not_missed_is_one_of_the_engine(weak, linux, tmp_path, barrier):
     build_with_changes(weak, linux, tmp_path, BARRIERS[barrier], "WEAK=1")
 
 
 def test_each_barrier_is_found_or_not():
-    assert sorted([*IN_LITMUS, *IN_LIVES, *NOT_FOUND]) == sorted(BARRIERS)
+    assert sorted([*IN_LITMUS, *NOT_FOUND]) == sorted(BARRIERS)
 
 
 def test_each_barrier_of_the_engine_is_in_the_table():
