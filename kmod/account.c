@@ -26,8 +26,8 @@ static void align_count_zeroes(const struct align_io *io,
 }
 
 /*
- * Count what all writes have. @block_bytes: those of all blocks touched; @sent_bytes:
- * those that are known now to be sent.
+ * Count the figures that all writes have. @block_bytes: bytes of all blocks touched;
+ * @sent_bytes: bytes that are known now to be sent.
  */
 static inline void count_write(struct ledger *ledger, const struct bio *bio,
 			       u64 block_bytes, u64 sent_bytes)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the target share: the target, and one write on its way
+ * Structures that the parts of the target share: the target, and one write on its way
  * through it.
  */
 #ifndef DM_ALIGN_H
@@ -167,19 +167,19 @@ struct align_pin {
  * @drops: held->drops when the touches came to their blocks
  * @span: the shards of the blocks that the bio touches
  * @left_shard: the range has ended in the shards below this one
- * @left_number: and in that one, at the blocks below this number; both change under
- *	the locks of the range's shards
+ * @left_number: in @left_shard the range has ended at the blocks below this number; both
+ *	change under the locks of the range's shards
  * @range: the blocks of the range, in the tree of their shard, of both of their
  *	shards, or of the long ranges
  * @stamp: blocks->turns when the range was registered: it waits for the blocks whose
  *	turn is not above
  * @start: first sector of the range, which is the remainder or a part of it
  * @end: the sector after the last one of the range
- * @behind: sectors of the remainder behind the range, which are one when that
- *	has ended
+ * @behind: sectors of the remainder behind the range, which become the next range
+ *	when this one has ended
  * @wait: entry in the list of a block that the range waits for, or in blocks->passed
  * @wait_number: the range waits for no block below this number in the shard @wait_shard
- * @wait_shard: and for none in the shards below this one
+ * @wait_shard: the range waits for no block in the shards below this one, either
  * @unsent: sectors of the range that have not been sent, and their bytes in the bio
  * @joined: whole blocks in WRITE that go down with the first piece
  * @joined_bio: the request of the blocks in @joined and the first piece
@@ -231,7 +231,7 @@ struct align_write {
 #ifdef CONFIG_DM_ALIGN_COALESCE
 /**
  * struct align_flush - a flush
- * @waiter: waits for what was held when the flush came
+ * @waiter: waits for the blocks that were held when the flush came
  */
 struct align_flush {
 	struct align_waiter waiter;
@@ -260,9 +260,9 @@ struct align_read_end {
  * @parts: parts that have not ended, one of them the submitter's own
  * @status: first error of a part
  * @end: the ends
- * @start: first sector of what lies between them
- * @sectors: its length
- * @middle: the request for that
+ * @start: first sector of the middle, between the ends
+ * @sectors: length of the middle
+ * @middle: the request for the middle
  * @nr_pins: number of held blocks that it covers
  * @pins: the pins of these blocks, struct align_pin one behind the other: @few_pins,
  *	or allocated

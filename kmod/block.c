@@ -17,12 +17,12 @@
  * A block is its content and its state, allocated without waiting and without
  * touching emergency reserves, one page at a time, for each touch before a lock is
  * taken: with interrupts off, the page allocator may refill its own lists. Most
- * touches find their block in memory. What one did not need waits for the next
- * one, in one of eight places, until nothing is cached, and is not among
- * max_blocks. If there is no memory, or max_blocks blocks are in use, or the
- * ceiling of all targets is reached, the oldest cached block is evicted; if there
- * is none, the touch goes down unmodified, and held blocks are written to make
- * room for the next one. The last piece of a remainder
+ * touches find their block in memory. A block that was not needed waits for the
+ * next touch, in one of eight places, until nothing is cached, and does not count
+ * for max_blocks. If there is no memory, or max_blocks blocks are in use, or the
+ * ceiling of all targets is reached, the oldest cached block is evicted; if no
+ * block is cached, the touch goes down unmodified, and held blocks are written to
+ * make room for the next one. The last piece of a remainder
  * lies in the per-bio data; the pieces before it come from a mempool whose
  * elements return without new I/O.
  */
@@ -130,9 +130,10 @@ struct align_block *block_alloc(struct align_target *at, gfp_t gfp)
  * Blocks that wait for touches
  * ----------------------------
  * A place of blocks->fresh changes by xchg() alone, without a lock, in any context; so
- * what is in it is one thread's from then on. What touch->fresh names is the submitter's,
- * under the locks of its shards block_new()'s, and what is left there the submitter's
- * again, which takes it out before the locks are released: the write may end then.
+ * a block that was in it belongs to one thread from then on. The block that touch->fresh
+ * names is the submitter's, under the locks of its shards block_new()'s, and if block_new()
+ * leaves the block there, the submitter's again, which takes it out before the locks are
+ * released: the write may end then.
  */
 
 static struct align_block **find_fresh_place(struct align_target *at, u64 number)
@@ -175,7 +176,7 @@ void blocks_put_fresh(struct align_target *at, u64 number,
 	block = xchg(find_fresh_place(at, number), block);
 	if (block)
 		block_free(block);
-	/* It goes when nothing is cached. */
+	/* The block is freed when nothing is cached. */
 	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.expire,
 			   msecs_to_jiffies(ALIGN_CACHED_MS));
 }
@@ -431,7 +432,7 @@ bool blocks_make_room(struct align_target *at, const struct shard_span *span,
  * @first: first block
  * @last: last block
  *
- * For ranges so long that blocks_add_range(), which does it again, might have to cut
+ * For ranges so long that blocks_add_range(), which evicts again, might have to cut
  * them. Called without the lock.
  */
 void blocks_evict_range(struct align_target *at, u64 first, u64 last)
@@ -548,7 +549,7 @@ static void blocks_make_quiet(struct work_struct *work)
 				 left);
 }
 
-/* See to it that an area which has become busy is quiet again some time. */
+/* Schedule the work that makes areas quiet again, as an area has become busy. */
 void blocks_schedule_quiet(struct align_target *at)
 {
 	queue_delayed_work(at->engine.jobs.wq, &at->engine.blocks.calm,
@@ -682,10 +683,10 @@ static u64 shard_evict_held(struct align_shard *shard, u64 from)
 }
 
 /**
- * blocks_evict - evict all cached blocks, and what is cached of held ones
+ * blocks_evict - evict all cached blocks, and the cached content of held blocks
  * @at: the target
  *
- * Areas without blocks are quiet at once, and the blocks that wait for touches go.
+ * Areas without blocks are quiet at once, and the blocks that wait for touches are freed.
  */
 void blocks_evict(struct align_target *at)
 {

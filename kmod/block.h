@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The engine as the rest of the target sees it: the blocks that writes cover in
- * part, what they wait for, and what is held.
+ * part, their waits, and the held data.
  */
 #ifndef DM_ALIGN_BLOCK_H
 #define DM_ALIGN_BLOCK_H
 
 #include "align.h"
 
-/* What became of a partial touch that came to its block. */
+/* How a block received a partial touch. */
 enum touch_fate {
 	TOUCH_REFUSED,
 	TOUCH_TAKEN,

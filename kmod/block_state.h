@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the parts of the engine share: one physical block, and a run of
+ * Structures that the parts of the engine share: one physical block, and a run of
  * neighbours on its way to or from the device below. The rules are on top of
  * turn.c and held.c.
  */
@@ -79,7 +79,7 @@ enum block_map {
  * @blockers: WAIT: number of ranges that have to end first; the writes that are
  *	counted in its area are one of them while the block is in area->blocks
  * @waiting: number of ranges that wait for this block
- * @queue: those of them that wait for no block in front of it
+ * @queue: the waiting ranges that wait for no block in front of this one
  * @turn: blocks->turns when the block last let ranges through, or was passed by one,
  *	or was made
  * @passing: PASS: number of requests in flight
@@ -96,7 +96,7 @@ enum block_map {
  * @place: placement (write hint, stream) of the newest held touch
  * @held: number of touches acknowledged and not on the device
  * @held_data: one of the held touches is of a write, not of write-zeroes
- * @row: REST, and all of it held: how many such blocks lie in a row up to this one
+ * @row: REST, with all sectors held: how many such blocks lie in a row up to this one
  * @by_age: entry in shard->by_age, while @held
  * @seq: number of the block among those that began to hold, from held->seq
  * @held_ns: time of arrival of the first held touch

@@ -5,7 +5,7 @@
  * Where the target offers smaller logical blocks than the underlying device has, a
  * read may begin or end inside one of those. Such an end is read through a bounce: the
  * logical block of the device is read into memory of the target, and the sectors asked
- * for are copied. What lies between the ends goes to the device as it came, without a
+ * for are copied. The middle, between the ends, goes to the device unmodified, without a
  * copy.
  *
  * Reads of parts of one block share bounces. A read that comes while the request of a
@@ -18,23 +18,23 @@
  * A bounce is allocated without waiting. A read that finds no memory waits in
  * bounces->starved for a bounce that has become free, or for the reserve, which is
  * allocated with the target. A bounce in flight waits for nothing but its own request,
- * and where reads have found no memory it is not sent again for the same block, so it
- * does become free; but for a read that has waited there already, once more.
+ * and where reads have found no memory it is not sent again for the same block, so the
+ * bounce does become free; but for a read that has waited there already, once more.
  *
- * The bvecs of a read, too, may have a gap inside a logical block of the device, where
- * that wants none (virt_boundary_mask). Such a block is read through a bounce as a
- * whole, and what is behind it comes as a bio of its own.
+ * The bvecs of a read, too, may have a gap inside a logical block of a device that
+ * takes no gaps (virt_boundary_mask). Such a block is read through a bounce as a
+ * whole, and the rest of the read comes as a bio of its own.
  */
 
 /*
  * Who may touch what
  * ------------------
  * A bounce in a bucket has a request in flight, or is about to be sent one. Under the
- * bucket's lock, any context adds ends to bounce->next. All else of it, bounce->ends and
- * the memory included, belongs to the thread that sends the request, then to the request,
- * then to the one that serves its end; that one takes bounce->next over, or the bounce out
- * of the bucket, under the lock. What is in no bucket is the reserve, under bounces->lock,
- * or its thread's. The end of a read belongs to the list that it is in, and is gone when
+ * bucket's lock, any context adds ends to bounce->next. All else of a bounce, bounce->ends
+ * and the memory included, belongs to the thread that sends the request, then to the
+ * request, then to the thread that serves its end; that thread takes bounce->next over, or
+ * the bounce out of the bucket, under the lock. A bounce in no bucket is the reserve, under
+ * bounces->lock, or its thread's. The end of a read belongs to its list, and is gone when
  * its part of the read has ended; so the memory is copied from, and the bounce given
  * away, before any read is ended that could be the target's last.
  */
@@ -89,7 +89,7 @@ struct align_bounce {
  * @tree: the bounces
  */
 struct bounce_bucket {
-	spinlock_t lock;	/* guards tree, and what is in it */
+	spinlock_t lock;	/* guards tree and the bounces in it */
 	struct rb_root tree;
 };
 
@@ -471,7 +471,7 @@ static void middle_end(struct bio *bio)
 	read_put(io, status);
 }
 
-/* Send what lies between the ends of a read. Return: false without memory. */
+/* Send the middle of a read, between its ends. Return: false without memory. */
 static bool middle_send(struct align_io *io, gfp_t gfp)
 {
 	struct align_read *read = &io->read;
@@ -510,7 +510,7 @@ bool bounce_needs(const struct align_io *io)
 }
 
 /**
- * bounce_accept - leave behind what a read has behind a gap
+ * bounce_accept - accept a read up to the first gap that the device does not take
  * @io: the read
  *
  * Return: whether all of it is accepted; if not, the rest comes as a bio of its own.

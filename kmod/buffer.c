@@ -84,7 +84,7 @@ static void buffer_zero(const struct align_target *at, struct bio_vec *vecs,
  * buffer_copy - copy bytes of a bio to a buffer
  * @at: the target
  * @vecs: the buffer, which is the caller's
- * @byte: where they go
+ * @byte: position of the bytes in the buffer
  * @bio: the bio
  * @from: the bytes
  */
@@ -132,8 +132,8 @@ void buffer_copy_touch(const struct align_target *at, struct bio_vec *vecs,
  * buffer_complete - copy the sectors that a buffer lacks from another one
  * @at: the target
  * @vecs: the buffer, which is the caller's
- * @from: the other one
- * @kept: sectors that stay as they are
+ * @from: the other buffer
+ * @kept: sectors that are not copied
  */
 void buffer_complete(const struct align_target *at, struct bio_vec *vecs,
 		     const struct bio_vec *from, const unsigned long *kept)

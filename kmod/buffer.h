@@ -46,7 +46,7 @@ static inline void *buffer_at(const struct align_target *at,
 	return bvec_virt((struct bio_vec *)&vecs[byte / size]) + byte % size;
 }
 
-/* What a block takes of a request, even if each page is a segment of its own. */
+/* Segments that a block adds to a request, even if each page is a segment of its own. */
 static inline unsigned int buffer_max_segments(const struct align_target *at)
 {
 	return DIV_ROUND_UP(at->geometry.physical, PAGE_SIZE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the openers of a mapped device know of its volatile write cache: only openers
- * that know of it send flushes.
+ * Whether the openers of a mapped device know of its volatile write cache: only openers
+ * that know of the cache send flushes.
  */
 #include "node.h"
 
@@ -31,9 +31,9 @@ void node_look_for_openers(struct align_node *node)
  * @node: the device, of which that was seen
  *
  * Root can switch the write cache of a live queue off and on again (queue/
- * write_cache). Who opens the device in between, such as a layer above, asks
- * once and sends no flushes, also when the cache is back. No callback tells the
- * target of either change or of an open, so it looks whenever something comes by:
+ * write_cache). A layer above that opens the device in between asks once and
+ * sends no flushes, also when the cache is back. No callback tells the target of
+ * either change or of an open, so the target checks whenever one of these comes by:
  * at each bio in pad and coalesce, at each misaligned write in report, whose other
  * bios must stay cheap, when target<N>_holding is read, at the message "mode
  * coalesce", and at resume. A layer that was made while none of these came by is

@@ -3,7 +3,7 @@
  * The ceiling of the memory in blocks of all targets together: the module parameter
  * max_memory_bytes.
  *
- * A quarter of it is divided among the targets, and what is left is common to them
+ * A quarter of it is divided among the targets, and the rest is common to them
  * (ceiling_divide()). A new block lies in its target's own part if that has room, else
  * in the common one. So a target that fills the common part with blocks which it holds,
  * or cannot write, never takes the own part of another one; and the parts together are
@@ -11,12 +11,12 @@
  * more blocks than it is large.
  *
  * Nothing waits here. A block that gets no room is refused, and its touch goes
- * down unmodified, as above max_blocks; so what is held is never waited for
- * because of the ceiling. Before the common part is full, a work is queued that
- * evicts cached blocks of all targets and has those write that hold more than
- * an equal part (reclaim.c). It can do more than a touch, which has a shard
- * locked: no touch takes the lock of another target's shard. Nothing depends on
- * the work, which may find no worker.
+ * down unmodified, as above max_blocks; so no touch waits for held data because
+ * of the ceiling. Before the common part is full, a work is queued that evicts
+ * cached blocks of all targets, and starts the drain of targets that hold more
+ * than an equal part (reclaim.c). The work can do more than a touch, which has a
+ * shard locked: no touch takes the lock of another target's shard. Nothing depends
+ * on the work, which may find no worker.
  *
  * Where the parts become smaller, because the parameter is changed or a target comes,
  * blocks above them stay until they end by themselves, as above max_blocks, and each one

@@ -39,7 +39,7 @@ struct ceiling_parts {
  * @max: the ceiling, bytes
  * @targets: number of targets
  *
- * Return: its parts, of which the common one and all the own ones together are @max.
+ * Return: the parts, of which the common one and all the own ones together are @max.
  */
 static inline struct ceiling_parts ceiling_divide(u64 max, unsigned int targets)
 {
@@ -80,11 +80,11 @@ static inline u64 ceiling_excess(u64 bytes, u64 common)
  * @max: the ceiling, bytes
  * @targets: number of targets
  * @cost: bytes of a block
- * @bytes: what blocks of all targets have of the common part
+ * @bytes: bytes of the common part that blocks of all targets have
  * @max_blocks: limit of blocks of the target
  *
- * Return: what the target could have at most; an equal part while the ceiling is near,
- * so that those write what they hold who hold more than others could.
+ * Return: how many blocks the target could have at most; an equal part while the ceiling
+ * is near, so that targets drain which hold more than others could.
  */
 static inline unsigned int ceiling_most_held(u64 max, unsigned int targets,
 					     u64 cost, u64 bytes,

@@ -3,12 +3,13 @@
  * DOC: Cgroups
  *
  * blk-throttle keeps a bio of a cgroup with io.max in a queue of that cgroup, for
- * minutes where the limit is low. What others wait for must not be in such a queue:
+ * minutes where the limit is low. A request that others wait for must not be in such a
+ * queue:
  *
- * - No cgroup is charged with what is held: its writer has been told that it is done, and
- *   an fsync of another may wait for it. The same holds for requests in the last memory,
- *   when no other can be had, as all that come later wait for that.
- * - A write that may be kept there does not go over what is held, and neither does one
+ * - No cgroup is charged with held data: its writer has been told that the write is done,
+ *   and an fsync of another may wait for the data. The same holds for requests in the
+ *   last memory, when no other can be had, as all later requests wait for that.
+ * - A write that may be kept there does not go over held touches, and neither does a write
  *   that has to wait at another block, where it may wait for such a write, if a cgroup is
  *   known to have a limit. The block is written first, and costs the RMW that the write
  *   would have avoided: an fsync that comes in between would wait for the write, and so
@@ -16,10 +17,10 @@
  * - A write that may be kept there is registered, and not counted: the next partial touch
  *   near it would wait for it.
  *
- * These still wait for the limits of another cgroup: what overlaps one of its requests in
- * a block; a flush, and what waits for memory, if such a write goes over a block that
- * could not be written. Limits by latency and weight (io.latency, io.cost) have the
- * sender wait, with the write half sent; they are not looked at.
+ * These still wait for the limits of another cgroup: a request that overlaps one of the
+ * cgroup's in a block; a flush, and touches that wait for memory, if such a write goes over
+ * a block that could not be written. Limits by latency and weight (io.latency, io.cost)
+ * have the sender wait, with the write half sent; such limits are not looked at.
  */
 #include <linux/blk-cgroup.h>
 #include <linux/cgroup.h>

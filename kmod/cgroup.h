@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which cgroup is charged with a request, and what may have to wait for its limits.
+ * Which cgroup is charged with a request, and which requests may wait for its limits.
  */
 #ifndef DM_ALIGN_CGROUP_H
 #define DM_ALIGN_CGROUP_H
@@ -10,10 +10,10 @@
 
 /**
  * enum align_throttling - whether bios may wait below for limits of their cgroups
- * @THROTTLING_NONE: they wait for none, as far as is known
- * @THROTTLING_MAYBE: there may be some; or what lies below a device without requests of its
- *	own is not known
- * @THROTTLING_SURE: a cgroup has one, or had
+ * @THROTTLING_NONE: bios wait for no limit, as far as is known
+ * @THROTTLING_MAYBE: there may be limits; or the devices below a device without requests
+ *	of its own are not known
+ * @THROTTLING_SURE: a cgroup has a limit, or had one
  */
 enum align_throttling {
 	THROTTLING_NONE,

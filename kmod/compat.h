@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The only place that knows that kernels differ. What one has is found out by
- * compiling: each DM_ALIGN_HAVE_<FEATURE> is the answer to a question in
+ * The only place that knows that kernels differ. The interfaces of a kernel are found
+ * out by compiling: each DM_ALIGN_HAVE_<FEATURE> is the answer to a question in
  * compat_probes.c.
  */
 #ifndef DM_ALIGN_COMPAT_H
@@ -100,8 +100,8 @@ compat_shrinker(const char *name,
 }
 
 /*
- * The arguments of prepare_ioctl: the given two, and those that came later; and
- * the command, which is 0, no command of any driver, where it is not told.
+ * The arguments of prepare_ioctl: the given two, and the later ones; and the command,
+ * which is 0, no command of any driver, where the kernel does not tell it.
  */
 #if DM_ALIGN_HAVE_PREPARE_IOCTL_CMD
 #define COMPAT_IOCTL_ARGS(...) \

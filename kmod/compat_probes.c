@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's interfaces look like, one question each: Kbuild compiles
+ * Questions about the kernel's interfaces, one probe each: Kbuild compiles
  * this file once for every PROBE_<FEATURE>, and DM_ALIGN_HAVE_<FEATURE> is 1 if
  * that compiles, else 0. A version number would be no answer: vendors bring
  * interfaces to older kernels. Nothing here ever runs.
@@ -30,7 +30,7 @@ static bool __maybe_unused probe(struct block_device *bdev)
 	return bdev_rot(bdev);
 }
 
-/* The expected lifetime of what a bio writes; not in every release. */
+/* The expected lifetime of the data of a bio; not in every release. */
 #elif defined(PROBE_BIO_WRITE_HINT)
 static void __maybe_unused probe(struct bio *bio)
 {
@@ -59,7 +59,7 @@ static void __maybe_unused probe(struct queue_limits *limits)
 	limits->max_hw_wzeroes_unmap_sectors = 0;
 }
 
-/* The limits' flags; what is one now was a byte. */
+/* The limits' flags; each was a byte of its own before. */
 #elif defined(PROBE_LIMITS_FLAGS)
 static void __maybe_unused probe(struct queue_limits *limits)
 {

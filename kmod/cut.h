@@ -40,7 +40,7 @@ static inline __u64 align_cut(const struct align_geometry *g, __u64 sector,
  *
  * The block layer splits write-zeroes by the same rule as writes, from 6.12 on
  * (before that at the limit itself, which is no less). A part of a block, which is
- * left to the drive, goes alone: what lies below may cut by rules of its own, from
+ * left to the drive, goes alone: layers below may cut by rules of their own, from
  * where a request starts (QEMU does, every 32 MiB), and would cut inside blocks.
  *
  * Return: sectors up to the last boundary that fits, @left if the device below

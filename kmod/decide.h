@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a block does next, and how the partial touches that it served are
+ * Decide what a block does next, and how the partial touches that it served are
  * booked. Pure functions, so that every combination can be tested.
  */
 #ifndef DM_ALIGN_DECIDE_H
@@ -12,7 +12,7 @@
 
 /**
  * enum block_state - what a block in memory is about; see the top of turn.c
- * @BLOCK_IS_WAIT: it has touches or holds something, and ranges go first
+ * @BLOCK_IS_WAIT: it has touches, maybe held ones, and ranges go first
  * @BLOCK_IS_COLLECT: a thread is about to start it
  * @BLOCK_IS_READ: its pad read is in flight
  * @BLOCK_IS_WRITE: it is being written whole
@@ -33,15 +33,15 @@ enum block_state {
 };
 
 /**
- * struct block_facts - what decides what becomes of a block, or of what comes to it
+ * struct block_facts - a block, as far as decisions about its touches and ranges need it
  * @state: its state
  * @touches: touches of this turn have not been served
  * @next: touches wait for the next turn
  * @waiting: ranges wait for the block
- * @held: it holds acknowledged touches
- * @failed: these could not be written
- * @over: they must not be held any longer
- * @valid: its content is cached
+ * @held: the block holds acknowledged touches
+ * @failed: the held touches could not be written
+ * @over: the held touches must not be held any longer
+ * @valid: the content of the block is cached
  */
 struct block_facts {
 	enum block_state state;
@@ -56,9 +56,9 @@ struct block_facts {
 
 /**
  * enum touch_step - what becomes of a partial touch that comes to a block
- * @TOUCH_MAY_REST: the block rests: the touch is held, or the block goes with it
+ * @TOUCH_MAY_REST: the block rests: the touch is held, or the block goes with the touch
  * @TOUCH_JOINS: the touch is served in this turn
- * @TOUCH_WAITS: it is served in the next one
+ * @TOUCH_WAITS: the touch is served in the next turn
  */
 enum touch_step {
 	TOUCH_MAY_REST,
@@ -69,7 +69,7 @@ enum touch_step {
 /**
  * block_touch_step - decide about a touch that comes to a block in memory
  * @state: state of the block
- * @waiting: ranges wait for it, and have come first
+ * @waiting: ranges wait for the block, and have come first
  *
  * Return: what becomes of the touch (rule 3 of turn.c).
  */
@@ -95,9 +95,9 @@ static inline enum touch_step block_touch_step(enum block_state state,
 
 /**
  * enum range_step - what becomes of a range that comes to a block
- * @RANGE_WAITS: it waits for the end of the block's turn
- * @RANGE_EVICTS: the block, of which only the content is cached, goes
- * @RANGE_PASSES: it goes down, and the block waits for it
+ * @RANGE_WAITS: the range waits for the end of the block's turn
+ * @RANGE_EVICTS: the block, which is only cached, is evicted
+ * @RANGE_PASSES: the range goes down, and the block waits for its end
  */
 enum range_step {
 	RANGE_WAITS,
@@ -110,12 +110,12 @@ enum range_step {
  * @block: the block; @valid and @next do not matter
  * @discard: the range is a discard, which a drive may ignore
  *
- * Ranges may pass what is held, but not for ever: a block that has to be
- * written is, before the next one. What could not be written is given up by a
- * range that overwrites it, and by a discard; before a discard all else is
- * written (rule 7 of held.c).
+ * Ranges may pass a held block, but not for ever: a block that has to be written
+ * is written before the next range. Held data that could not be written is given
+ * up by a range that overwrites it, and by a discard; before a discard all other
+ * held data is written (rule 7 of held.c).
  *
- * Return: what becomes of the range.
+ * Return: the step of the range.
  */
 static inline enum range_step block_range_step(const struct block_facts *block,
 					       bool discard)
@@ -144,12 +144,12 @@ static inline enum range_step block_range_step(const struct block_facts *block,
 
 /**
  * enum block_next - what a block does next
- * @BLOCK_WAITS: it waits for the ranges that it lets through
- * @BLOCK_ENDS_TURN: it lets the ranges through that wait for it, and so on
- * @BLOCK_COLLECTS: it begins a turn with its touches, or with what it holds
- * @BLOCK_RESTS: it holds what it has
- * @BLOCK_STAYS: it stays for a while, as its content is cached
- * @BLOCK_LEAVES: it is not needed any more
+ * @BLOCK_WAITS: the block waits for the ranges that it lets through
+ * @BLOCK_ENDS_TURN: the block lets the ranges through that wait for it, and so on
+ * @BLOCK_COLLECTS: the block begins a turn with its touches, or with its held touches
+ * @BLOCK_RESTS: the block goes on to hold its touches
+ * @BLOCK_STAYS: the block stays for a while, as its content is cached
+ * @BLOCK_LEAVES: the block is not needed any more
  */
 enum block_next {
 	BLOCK_WAITS,
@@ -211,13 +211,13 @@ static inline bool held_is_pressed(bool pressed, unsigned int resting,
 
 /**
  * held_goes_along - decide whether a held block goes with a neighbour that is written
- * @whole: nothing is missing in it
- * @over: it must not be held any longer itself
- * @age: for how long it has been held
+ * @whole: no sector of the block is missing
+ * @over: the block must not be held any longer itself
+ * @age: for how long the block has been held
  * @hold: how long a block is held; in the unit of @age
  *
- * Return: whether it goes. A young one, of which a part is missing, had better wait for
- * that.
+ * Return: whether the block goes. A young block with missing sectors had better wait for
+ * them.
  */
 static inline bool held_goes_along(bool whole, bool over, __u64 age, __u64 hold)
 {
@@ -225,10 +225,10 @@ static inline bool held_goes_along(bool whole, bool over, __u64 age, __u64 hold)
 }
 
 /**
- * enum block_step - what is to be done for the touches that a block collected
- * @BLOCK_READ: read the block, because they leave a part of it open
+ * enum block_step - the next step for the touches that a block collected
+ * @BLOCK_READ: read the block, because the touches leave a part of it open
  * @BLOCK_WRITE: patch the buffer and write it whole
- * @BLOCK_PASS: send each touch as it came
+ * @BLOCK_PASS: send each touch unmodified
  * @BLOCK_FAIL: send nothing: the touches fail
  */
 enum block_step {
@@ -302,8 +302,8 @@ enum drain_turn {
 };
 
 /**
- * struct drain_shard - what the drain has to know of a shard
- * @seq: number of its oldest held block, if @has says that it is to be written
+ * struct drain_shard - a shard, as far as the drain's choice needs it
+ * @seq: number of the oldest held block, if @has says that this block is to be written
  * @has: whether there is a block of each kind
  */
 struct drain_shard {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the target does where its table does not say. */
+/* Values of the arguments that a table leaves out. */
 #ifndef ALIGN_DEFAULTS_H
 #define ALIGN_DEFAULTS_H
 

@@ -13,12 +13,12 @@
  *   half of it;
  * - nothing may be held any more: suspend, another mode, reboot.
  *
- * What could not be written stays, in shard->failed, and the target is
- * degraded. It is tried again for each waiter, and 5 seconds after it failed,
- * with the neighbours that failed behind it.
+ * A block that could not be written stays, in shard->failed, and the target is
+ * degraded. The write is retried for each waiter, and 5 seconds after it failed,
+ * with the neighbours that failed behind the block.
  *
- * The drain work is one work item, so one thread at a time chooses what is
- * written next. Only that thread looks at engine->cursor. It takes blocks in
+ * The drain work is one work item, so one thread at a time chooses the blocks to
+ * write next. Only that thread looks at engine->cursor. It takes blocks in
  * REST only, each under the lock of the block's shard, which moves them to
  * COLLECT and makes them its own to start. Nothing is chosen while
  * SPARE_MAX_RUNS runs read into memory of their own, or while the target is
@@ -34,18 +34,18 @@
  * - the oldest of all shards, of those that have to be written: for a waiter,
  *   because hold_ms have passed, or because too many blocks are held.
  *   shard->resting has the order in which blocks began to hold, by block->seq. So
- *   what a waiter waits for is in front, then what has been held for too long;
+ *   the blocks of a waiter are in front, then blocks that were held for too long;
  * - one that could not be written, from the shards in turn, if a waiter came
  *   since or 5 seconds have passed. shard->failed has the order in which blocks
  *   failed, by block->seq.
  *
- * None of them is preferred, so none can starve however many blocks of the
- * others come. What a waiter waits for has lower numbers than all that is
- * held later, and the oldest block is taken in every third turn at the latest.
- * So the blocks that N writes made, and for which a flush waits, are taken
- * within 3N turns, each of which sends one read and one write, and where that
- * fails one more for each block of it. What a range waits for is taken in the
- * order in which ranges came to the blocks of a shard.
+ * No kind is preferred, so none can starve however many blocks of the others
+ * come. The blocks of a waiter have lower numbers than all blocks that are held
+ * later, and the oldest block is taken in every third turn at the latest. So the
+ * blocks that N writes made, and for which a flush waits, are taken within 3N
+ * turns, each of which sends one read and one write, and where that fails one
+ * more for each block of it. Blocks that ranges wait for are taken in the order
+ * in which ranges came to the blocks of a shard.
  */
 
 /*
@@ -108,7 +108,7 @@ static struct align_block *hold_first(struct align_shard *shard,
 	return NULL;
 }
 
-/* Look at what is to be taken from a shard. */
+/* Find out which blocks of a shard the drain may take. */
 static void hold_survey(struct align_shard *shard, struct drain_shard *found)
 {
 	struct align_block *block;
@@ -146,7 +146,7 @@ static bool hold_take_next(struct align_target *at, struct list_head *started)
 		return false;
 	shard = &blocks->shard[i];
 	spin_lock_irq(&shard->lock);
-	/* It may have gone its way meanwhile. */
+	/* The block may have left the rest meanwhile. */
 	block = hold_first(shard, turn);
 	alone = block && turn != DRAIN_FAILED;
 	if (alone) {
@@ -204,10 +204,11 @@ static bool hold_may_send(struct align_engine *engine)
 }
 
 /*
- * Let what waits for held blocks of a shard pass, because these blocks will not be
- * written. Each of these blocks is in WAIT then, as if its ranges had come while it
- * was younger (rule 7): they settle what they overwrite, once they have ended well,
- * and the rest stays held. At most BLOCKS_BATCH blocks. Return: whether there was one.
+ * Let the ranges pass that wait for held blocks of a shard, because these blocks will
+ * not be written. Each of these blocks is in WAIT then, as if its ranges had come while it
+ * was younger (rule 7): the ranges settle the touches that they overwrite, once they have
+ * ended well, and the rest stays held. At most BLOCKS_BATCH blocks. Return: whether there
+ * was one.
  */
 static bool shard_release_ranges(struct align_shard *shard)
 {

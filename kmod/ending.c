@@ -60,8 +60,8 @@ static void sleep_done(struct align_waiter *waiter)
 }
 
 /*
- * Let an ending wait for what a target holds. targets_lock held. Return: false if
- * that is nothing, or cannot be written.
+ * Let an ending wait for the held data of a target. targets_lock held. Return: false if
+ * nothing is held, or the held data cannot be written.
  */
 static bool ending_ask(enum align_ending which, struct align_target *at)
 {
@@ -127,7 +127,7 @@ void ending_sleep_withdraw(struct align_target *at)
 	ending_withdraw(ALIGN_SLEEP, at);
 }
 
-/* Log what a target still holds when the machine goes to sleep. */
+/* Log how much data a target still holds when the machine goes to sleep. */
 void ending_sleep_report(struct align_target *at)
 {
 	unsigned int nr = READ_ONCE(at->engine.held.nr);

@@ -25,9 +25,9 @@
 /* Most blocks that are looked at under one lock with interrupts off. */
 #define BLOCKS_BATCH		64
 /*
- * What shares it while a write comes to its blocks: those of its two partial touches,
- * and those that may be evicted for each; then those of its range and whole ones that go
- * with its remainder, or else a row of blocks that a stream has filled.
+ * The blocks under one lock hold while a write comes to its blocks: those of its two
+ * partial touches, and those that may be evicted for each; then those of its range and
+ * whole ones that go with its remainder, or else a row of blocks that a stream has filled.
  */
 #define ROW_BLOCKS		(BLOCKS_BATCH / 3 * 2)
 #define RANGE_BLOCKS		(BLOCKS_BATCH / 2)
@@ -166,7 +166,7 @@ enum align_ending {
  * @calm: work that makes areas quiet which have had no block for a while
  * @go_on: work that lets blocks go on whose area has quiesced, where there are many
  * @fresh: blocks for touches that come, or NULL; taken and put by exchanging the pointer
- * @pass: work that finds out what else the ranges in @passed wait for
+ * @pass: work that finds the blocks for which the ranges in @passed still wait
  * @feed: work that finds blocks for the touches in @starved
  * @nr_shown: number of blocks with block->shown
  * @nr_over: number of blocks with block->over
@@ -175,10 +175,10 @@ enum align_ending {
  *	takes each of these behind its setting, so that none is cached after that
  * @lock: guards all below; taken inside a shard's
  * @passed: ranges that have been let through by a block
- * @starved: touches that wait for a block, where none may go down as it came; others
- *	look without the lock whether there are some
- * @reserve: a block for them if there is no memory, or NULL while it is in use, and
- *	where touches may go down as they came
+ * @starved: touches that wait for a block, where none may go down unmodified; whether
+ *	there are any is read without the lock, too
+ * @reserve: a block for starved touches if there is no memory, or NULL while it is in
+ *	use, and where touches may go down unmodified
  */
 struct align_blocks {
 	struct align_shard shard[ALIGN_SHARDS];
@@ -218,8 +218,8 @@ struct align_blocks {
  * @work: work that writes the blocks which must not be held any longer
  * @due: timer that queues @work when a block has been held for hold_ms
  * @event: work that tells userspace when the target enters or leaves degraded
- * @ends: work that ends waiters where there are very many; not a job, as those may
- *	all wait for the device below
+ * @ends: work that ends waiters where there are very many; not a job, as the workers of
+ *	jobs may all wait for the device below
  * @said_degraded: the state that userspace was told last; @event's own
  * @lock: guards all below; taken inside a shard's
  * @holding: touches may be acknowledged when they have been copied
@@ -275,7 +275,7 @@ struct align_streams {
 /**
  * struct align_engine - the parts that serve writes in the fixing modes
  * @jobs: steps that an interrupt or a full stack cannot take
- * @spare: memory for reads of blocks that hold something
+ * @spare: memory for reads of held blocks
  * @delay: blocks that wait a moment for the rest of a stream
  * @quiet: writes where no block is in memory
  * @blocks: the blocks that have touches, are held or are cached

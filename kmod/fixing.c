@@ -18,7 +18,7 @@
 #include "hold.h"
 #include "parts.h"
 
-/* Set up what the targets of the module share. Return: 0 or an error. */
+/* Set up the resources that the targets of the module share. Return: 0 or an error. */
 int fixing_load(void)
 {
 	int ret = reclaim_init();
@@ -128,8 +128,8 @@ static int map_change(struct align_io *io)
 }
 
 /*
- * Whether a bio must go down as it came, and the device below does not take that: part of
- * what is atomic cannot be padded, and a part of a secure erase not be left out.
+ * Whether a bio must go down unmodified, and the device below does not take it so: part of
+ * an atomic write cannot be padded, and a part of a secure erase not be left out.
  */
 static bool is_indivisible(const struct align_io *io)
 {
@@ -258,7 +258,7 @@ int fixing_set_mode(struct align_target *at, enum align_mode mode)
  * @argc: the number of words
  * @argv: the words:
  *	max_blocks <n>: change the ceiling;
- *	flush: write what is held, evict what is cached
+ *	flush: write held blocks, evict cached ones
  * @error: receives the text of an error, if there is one
  *
  * Return: 0, or an error of the message's own.
@@ -305,7 +305,7 @@ void fixing_presuspend_undo(struct dm_target *ti)
 
 /*
  * dm has waited for every bio, and no bio ends before the engine's I/O for it.
- * What is held may still be on its way, or fail, and then it stays.
+ * Held blocks may still be in flight, or fail, and then they stay.
  */
 void fixing_postsuspend(struct dm_target *ti)
 {
@@ -354,7 +354,7 @@ int fixing_take_ioctl(struct align_target *at, unsigned int cmd)
 
 	if (READ_ONCE(at->mode) == ALIGN_REPORT || ioctl_spares_medium(cmd))
 		return 0;
-	/* What device-mapper will refuse must cost nothing. */
+	/* Nothing must have been changed for a table that device-mapper will refuse. */
 	if (!capable(CAP_SYS_RAWIO))
 		return 1;
 	ret = hold_settle_for_ioctl(at);
@@ -365,8 +365,8 @@ int fixing_take_ioctl(struct align_target *at, unsigned int cmd)
 /*
  * The block layer cuts large write-zeroes at this limit, which must not be inside a
  * block.
- * A mode that is entered by a message comes too late for it: then the two parts
- * of a block complete each other.
+ * A mode that is entered by a message comes too late for the limit: then the two
+ * parts of a block complete each other.
  */
 static void limit_write_zeroes(const struct align_target *at,
 			       struct queue_limits *limits)
@@ -378,12 +378,12 @@ static void limit_write_zeroes(const struct align_target *at,
 		compat_limit_write_zeroes(limits, align_zeroes_limit(g, sectors));
 }
 
-/* Advertise what the engine needs. */
+/* Advertise the limits that the engine needs. */
 void fixing_io_hints(struct align_target *at, struct queue_limits *limits)
 {
 	const struct align_geometry *g = &at->geometry;
 
-	/* What the device below does not take is copied. */
+	/* Memory that the device below does not take is copied. */
 	if (align_offers_smaller(at)) {
 		limits->logical_block_size = g->logical;
 		limits->dma_alignment = 0;

@@ -33,11 +33,11 @@ static void flush_queue_job(struct align_waiter *waiter)
 }
 
 /**
- * hold_map_flush - map a flush of a target that holds something
+ * hold_map_flush - map a flush of a target with held blocks
  * @io: the flush
  *
- * It goes down when what is held now is on the device, and fails if some of it
- * cannot be written.
+ * The flush goes down when the blocks held now are on the device, and fails if one of
+ * them cannot be written.
  *
  * Return: what map returns.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The gate through which changes of data pass, so that the mode can change
- * when none is in flight.
+ * when no such change is in flight.
  */
 #ifndef DM_ALIGN_GATE_H
 #define DM_ALIGN_GATE_H

@@ -144,8 +144,8 @@ static unsigned int hold_take_side(struct align_shard *shard, u64 number,
  * @number: number of the block, which is to be written
  * @started: blocks that the caller has to start
  *
- * Called without the lock, which is taken for some of them at a time: what comes or
- * goes meanwhile goes in another request.
+ * Called without the lock, which is taken for some of them at a time: blocks that come
+ * meanwhile go in another request.
  */
 void hold_gather(struct align_target *at, struct align_shard *shard, u64 number,
 		 struct list_head *started)

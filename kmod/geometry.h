@@ -97,8 +97,8 @@ static inline __u64 align_block_of(const struct align_geometry *g, __u64 sector)
 }
 
 /*
- * First sector of @block. Block 0 has none if it starts before the device; it is an edge
- * block then, and what is returned is less than 0, to which sectors may be added.
+ * First sector of @block. If block 0 starts before the device, it is an edge block without
+ * one, and the result is less than 0, to which sectors may be added.
  */
 static inline __u64 align_block_start(const struct align_geometry *g,
 				      __u64 block)
@@ -113,9 +113,9 @@ static inline bool align_is_edge(const struct align_geometry *g, __u64 block)
 }
 
 /*
- * Whether writes can be fixed. Those of logical blocks that are larger than a
- * page, or of a size that no drive has today, are only counted; so are those of
- * physical blocks that one request of a usual drive could not be.
+ * Whether writes can be fixed. Writes of logical blocks that are larger than a
+ * page, or of a size that no drive has today, are only counted; so are writes of
+ * physical blocks that do not fit into one request of a usual drive.
  */
 static inline bool align_can_fix(const struct align_geometry *g)
 {
@@ -340,8 +340,8 @@ static inline __u64 align_first_inside(const struct align_geometry *g,
 }
 
 /**
- * struct align_limits - what one request of the device below may be
- * @stacked: the device below lies on others, and where is not known
+ * struct align_limits - limits of one request of the device below
+ * @stacked: the device below lies on other devices, at places that are not known
  * @start: sector of the whole disk at which the device below starts
  * @max_sectors: largest request
  * @max_zeroes_sectors: largest write-zeroes; 0: the device takes none

@@ -15,27 +15,27 @@
  *    is in WAIT until it has ended. Only then, and only if it succeeded, are
  *    the held sectors that it covers settled: until then a read takes the held
  *    bytes, and a flush waits for both. More ranges may pass the same way,
- *    until the block has to be written back; from then on they wait for that, and
- *    a range that a limit of its cgroup may keep from the drive waits at once.
- *    One that must not wait (REQ_NOWAIT) is sent back; what was seen then,
+ *    until the block has to be written back; from then on ranges wait for that,
+ *    and a range that a limit of its cgroup may keep from the drive waits at once.
+ *    A range that must not wait (REQ_NOWAIT) is sent back; the answer, found
  *    under the locks of its blocks, holds until it is registered. A discard has
  *    the block written back and waits for it, because a drive may ignore a
- *    discard, and then what is beneath must not be older than what was
- *    acknowledged. A block in REST that a range waits for stays there until the
+ *    discard, and then the data beneath must not be older than the acknowledged
+ *    data. A block in REST that a range waits for stays there until the
  *    drain work takes it next, in a run with its neighbours; touches go to
  *    block->next from then on.
- * 8. A read takes what is held when it is mapped, and takes it from the buffer
- *    when it ends: the block is pinned, and a held sector of a buffer is only
- *    ever overwritten by newer writes. What one read has found, the next one
- *    does not miss, though it be of a write in flight.
+ * 8. A read takes the sectors that are held when it is mapped, from the buffer,
+ *    when the read ends: the block is pinned, and a held sector of a buffer is
+ *    only ever overwritten by newer writes. Data that one read has found, the
+ *    next one does not miss, though they be of a write in flight.
  * 9. A block whose write failed keeps its held touches (REST, block->failed).
  * 10. After the deadline of a reboot no held block is sent for its own sake, so
- *     no range waits for that: where rule 7 would have it wait, it is let
+ *     no range waits for that: where rule 7 would have a range wait, it is let
  *     through as at the end of a turn (rule 4), and the block is in WAIT until
- *     it has ended. A discard that comes so settles nothing. A touch joins as
- *     before, and takes what is held down with it. What was read before the
- *     deadline is written behind it, and a run whose write fails is resent in
- *     parts.
+ *     the range has ended. A discard that comes so settles nothing. A touch joins
+ *     as before, and takes the held touches down with it. A run that was read
+ *     before the deadline is written behind it, and a run whose write fails is
+ *     resent in parts.
  */
 
 /*
@@ -44,10 +44,12 @@
  * Flushes and other waiters wait for held blocks (struct align_waiter), and reads
  * take their bytes from the buffer (overlay.c).
  *
- * What is at stake ---------------- The gauge held_bytes is the sum of the
- * sectors in the held_map of all blocks with block->held; the age of one of
- * these counts from block->held_ns. All three, and shard->by_age, change under
- * the lock of the block's shard, and at these places only:
+ * Held bytes and their age
+ * ------------------------
+ * The gauge held_bytes is the sum of the sectors in the held_map of all blocks
+ * with block->held; the age of a held block counts from block->held_ns. All three,
+ * and shard->by_age, change under the lock of the block's shard, and at these
+ * places only:
  *   - hold_begin() sets block->held_ns, of a block in no state yet or in CACHED, and
  *     puts the block at the end of shard->by_age;
  *   - hold_touch() adds to the held_map of such a block or of one in REST;
@@ -76,8 +78,8 @@
 
 /*
  * Set for good at the reboot's deadline; read under held->lock, or under that of a
- * shard. Behind it the drain work sends nothing, and lets what waits for a held
- * block pass instead: see hold_release_ranges().
+ * shard. Behind it the drain work sends nothing, and lets the ranges that wait for a
+ * held block pass instead: see hold_release_ranges().
  */
 static bool reboot_over;
 
@@ -140,7 +142,7 @@ void hold_make_room(struct align_target *at)
 	hold_schedule_drain(at);
 }
 
-/* Write what is more than may be held by a limit that has changed. */
+/* Write the blocks that are too many for a limit that has changed. */
 void hold_limit(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;
@@ -205,7 +207,7 @@ static void hold_event(struct work_struct *work)
 	nr = held->nr_failed;
 	spin_unlock_irq(&held->lock);
 
-	/* What came and went in between needs no words. */
+	/* A change that was undone in between is not told. */
 	if (held->said_degraded == !!nr)
 		return;
 	held->said_degraded = nr;
@@ -226,8 +228,8 @@ static unsigned int hold_sectors(const struct align_block *block)
 }
 
 /*
- * Book a change of what a block holds, @before sectors until now. Lock of its shard
- * held.
+ * Book a change of the held sectors of a block, @before of them until now. Lock of its
+ * shard held.
  */
 static void hold_count_bytes(const struct align_block *block,
 			     unsigned int before)
@@ -466,7 +468,7 @@ void hold_failed(struct align_block *block)
 	spin_lock(&held->lock);
 	waiters_fail(&held->waiters, block->seq);
 	hold_end_waiters(at);
-	/* Who waits from now on, waits for the next attempt. */
+	/* A waiter that comes from now on waits for the next attempt. */
 	block->seq = ++held->seq;
 	if (!block->failed)
 		hold_count_failed(at, 1);
@@ -476,15 +478,15 @@ void hold_failed(struct align_block *block)
 }
 
 /**
- * hold_overwritten - end what a block holds of the sectors of a range
+ * hold_overwritten - settle the held sectors of a block that a range has overwritten
  * @block: a held block in WAIT
  * @io: a write whose range over the block has ended well
  *
  * A drive may ignore a discard, and then the held bytes are still the newest. So
- * only one of a whole block ends anything, and only what could not be written
- * (rule 7; another block comes here with a discard only behind the deadline of a
- * reboot). A drive may not ignore a secure erase, which is treated like
- * write-zeroes.
+ * only a discard of a whole block settles anything, and only data that could not
+ * be written (rule 7; another block comes here with a discard only behind the
+ * deadline of a reboot). A drive may not ignore a secure erase, which is treated
+ * like write-zeroes.
  *
  * Called with the lock of the block's shard held.
  */
@@ -693,9 +695,8 @@ void hold_stop_all(void)
  * @io: a write whose parts have ended
  *
  * A touch is held as soon as it is copied, and its write may end long after that,
- * when its other parts do. If what is held was given up in between, the write has
- * not been done. Which blocks were given up is not kept, so any of the target
- * counts.
+ * when its other parts do. If the touch was given up in between, the write has not
+ * been done. Which blocks were given up is not kept, so any of the target counts.
  *
  * Any context.
  */
@@ -747,7 +748,7 @@ u64 hold_oldest_ns(struct align_target *at)
 	return oldest;
 }
 
-/* Initialise what is held: nothing, and nothing may be. */
+/* Initialise the held touches: there are none, and there may be none. */
 void held_init(struct align_target *at)
 {
 	struct align_held *held = &at->engine.held;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Mode coalesce as all other files see it: touches that are acknowledged as soon as
- * they are copied, what waits for them, and reads of them.
+ * they are copied, the waits for them, and reads of them.
  */
 #ifndef DM_ALIGN_HOLD_H
 #define DM_ALIGN_HOLD_H
@@ -119,7 +119,7 @@ static inline void hold_end_io(struct align_io *io, bool ok)
 		hold_end_flush(io->at);
 }
 
-/* Whether a read may concern what is held. */
+/* Whether a read may concern held data. */
 static inline bool overlay_wants(struct align_io *io)
 {
 	struct align_engine *engine = &io->at->engine;

@@ -95,7 +95,7 @@ int jobs_init(struct align_jobs *jobs)
 }
 
 /**
- * jobs_exit - run what is queued, and destroy the workqueue
+ * jobs_exit - run the queued jobs, and destroy the workqueue
  * @jobs: the queue; no job comes any more
  */
 void jobs_exit(struct align_jobs *jobs)

@@ -171,7 +171,7 @@ u64 ledger_read_baseline(struct ledger *ledger, enum ledger_counter counter)
 }
 
 /**
- * ledger_prepare - allocate what ledger_reset() needs
+ * ledger_prepare - allocate the memory that ledger_reset() needs
  * @ledger: the ledger
  *
  * Process context. May sleep for memory, and does not wait for I/O, which a suspended

@@ -39,11 +39,11 @@ enum ledger_histogram {
 
 /* Cells: the counters, then the bins of histograms. */
 enum ledger_cell {
-	/* What all writes add to: of align_size_bin() and align_latency_bin(). */
+	/* Histograms of all writes: bins of align_size_bin() and align_latency_bin(). */
 	LEDGER_CELL_SIZE = LEDGER_NR,
 	LEDGER_CELL_LATENCY_ALIGNED = LEDGER_CELL_SIZE + ALIGN_SIZE_BINS,
 	LEDGER_SHARE_CELLS = LEDGER_CELL_LATENCY_ALIGNED + ALIGN_LATENCY_BINS,
-	/* What misaligned writes add to: of align_phase_bin(), align_latency_bin(). */
+	/* Those of misaligned writes: bins of align_phase_bin() and align_latency_bin(). */
 	LEDGER_CELL_PHASE = LEDGER_SHARE_CELLS,
 	LEDGER_CELL_LATENCY_MISALIGNED = LEDGER_CELL_PHASE + ALIGN_PHASE_BINS,
 	/* From a block's first held touch to the end of holding. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the device below takes as one request.
+ * The largest request that the device below takes.
  */
 #include <linux/io.h>
 
@@ -17,7 +17,7 @@ void align_get_limits(const struct align_target *at, struct align_limits *lim)
 	struct request_queue *queue = bdev_get_queue(at->dev->bdev);
 	const struct queue_limits *q = &queue->limits;
 
-	/* What has no requests of its own passes bios on to where it lies. */
+	/* A device without requests of its own passes bios on to the devices below it. */
 	lim->stacked = !queue_is_mq(queue);
 	lim->start = get_start_sect(at->dev->bdev);
 	lim->max_sectors = q->max_sectors;

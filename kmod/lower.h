@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the device below takes as one request.
+ * The largest request that the device below takes.
  */
 #ifndef DM_ALIGN_LOWER_H
 #define DM_ALIGN_LOWER_H
@@ -16,9 +16,9 @@ bool align_over_limits(struct align_io *io);
 /*
  * Where the target offers smaller logical blocks: the bits that no address and no length
  * of a segment may have, because the device below takes only larger pieces of memory.
- * A dma_alignment of 511 is what the block layer gives a device that says nothing: a loop
- * device refuses less than a logical block under direct I/O, and null_blk copies behind
- * the end of a page. What says less does DMA, and takes what it says.
+ * A dma_alignment of 511 is the block layer's default: of a loop device, which refuses
+ * less than a logical block under direct I/O, and of null_blk, which copies behind the end
+ * of a page. A device with a smaller dma_alignment does DMA, and takes such pieces.
  */
 static inline u32 align_memory_mask(const struct align_target *at)
 {

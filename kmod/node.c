@@ -27,7 +27,7 @@ static struct align_node *node_new(struct mapped_device *md)
 	mutex_init(&node->publish_lock);
 	INIT_LIST_HEAD(&node->targets);
 	node->epoch = 1;
-	/* What a table before the first one with this target has. */
+	/* The cache below the table before the first one with this target. */
 	node_note_cache(node);
 	return node;
 }
@@ -68,9 +68,9 @@ static bool node_get(struct mapped_device *md, struct align_node *fresh,
 }
 
 /*
- * Give back a reference. With the last one the node leaves, and its files must be gone
- * before the same device can have another. That waits for their readers, who may wait for
- * memory, and that for a suspended device, so that no other device may wait for it.
+ * Give back a reference. With the last reference the node leaves, and its files must be
+ * gone before the same device can have another node. Their removal waits for readers, who
+ * may wait for memory, and that for a suspended device: no other device may wait for it.
  */
 static void node_put(struct align_node *node)
 {
@@ -156,7 +156,7 @@ void node_leave(struct align_target *at)
 	/* Another table may get the same address. */
 	if (node->live == at->ti->table) {
 		node->live = NULL;
-		/* What the table has that took its place. */
+		/* The cache below the table that took its place. */
 		node_note_cache(node);
 	}
 	spin_unlock(&node->lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What belongs to a mapped device and outlives its tables: the ledger, the
- * epoch, and the files in sysfs.
+ * The part of a mapped device that outlives its tables: the ledger, the epoch,
+ * and the files in sysfs.
  */
 #ifndef DM_ALIGN_NODE_H
 #define DM_ALIGN_NODE_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The notifiers of reboot and sleep, which have what is held by all targets written.
+ * The notifiers of reboot and sleep, which have the held data of all targets written.
  *
  * device-mapper suspends no device for either. A notifier stops all targets, and
  * waits for all of them at once: see ending.c. A machine that sleeps with
  * held blocks has them in memory only; hibernation writes its image after that,
  * maybe through a target, and then cuts the power without a reboot notifier. So
  * nothing is held from PREPARE until POST. Nothing is cached either: the image is
- * older than what is written behind it, and the machine goes on with the image.
+ * older than data written behind it, and the machine goes on with the image.
  *
  * targets_lock guards the list of targets, @begun of both endings, and sleeps. It is
  * taken outside held->lock and never held while a request is waited for, so a
@@ -47,7 +47,7 @@ static unsigned int sleeps;
  */
 #define NOTIFY_REBOOT_QUIET_MS	1000
 
-/* Log what a target still holds behind the deadline. targets_lock held. */
+/* Log how much data a target still holds at the deadline. targets_lock held. */
 static void reboot_report(struct align_target *at)
 {
 	bool late = ending_withdraw(ALIGN_REBOOT, at);
@@ -86,8 +86,8 @@ static int notify_reboot(struct notifier_block *notifier, unsigned long event,
 }
 
 /*
- * As early as can be: what is held goes through md arrays, network drivers and
- * the like, which have notifiers of their own. Of equal priority, the one that
+ * As early as can be: held data goes through md arrays, network drivers and the
+ * like, which have notifiers of their own. Of equal priority, the notifier that
  * was registered first is called first; md has this one, too.
  */
 static struct notifier_block reboot_notifier = {
@@ -184,7 +184,7 @@ static int notify_sleep(struct notifier_block *notifier, unsigned long event,
 	return NOTIFY_DONE;
 }
 
-/* First, as at a reboot: what is held goes through drivers that prepare, too. */
+/* First, as at a reboot: held data goes through drivers that prepare, too. */
 static struct notifier_block sleep_notifier = {
 	.notifier_call = notify_sleep,
 	.priority = INT_MAX,

@@ -153,8 +153,9 @@ void range_wait(struct align_io *io, struct align_block *block)
  * block_pass_queue - let ranges go on that have waited in the queue of a block
  * @block: the block, which has let them pass
  *
- * There may be very many, so that a work looks for what they wait for behind it. Those
- * that wait for a block in front of it find by its turn that it has let them pass.
+ * There may be very many, so a work looks for the blocks behind this one for which they
+ * wait. Ranges that wait for a block in front find by block->turn that they may pass this
+ * one.
  *
  * Called with the lock of the block's shard held.
  */
@@ -215,7 +216,7 @@ static void range_advance(struct align_io *io)
 		}
 		waits = !list_empty(&io->write.wait);
 		span_unlock(at, &span, flags);
-		/* It is the block's from there on. */
+		/* The range is the block's from there on. */
 		if (waits)
 			return;
 	}
@@ -235,7 +236,7 @@ static struct align_io *ranges_next(struct align_blocks *blocks)
 	return io;
 }
 
-/* Work: find out what else the ranges wait for that a block has let through. */
+/* Work: find the blocks for which ranges that a block has let through still wait. */
 void ranges_advance(struct work_struct *work)
 {
 	struct align_blocks *blocks =

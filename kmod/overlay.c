@@ -17,19 +17,19 @@
  * bytes are copied under it, so that no logical block is torn by a touch or a
  * pad read that comes to the buffer at the same time.
  *
- * What a read has found must not be undone for the next one, though it be of a
- * write in flight. There are two ways in which it could be:
+ * Data that a read has found must not be undone for the next one, though they be of
+ * a write in flight. There are two ways in which they could be:
  *
  * - A pinned buffer may have got the bytes of touches that are in flight, while
  *   the device below still has older ones. A read that takes bytes from such a
  *   buffer sets block->shown, and from then on to the end of the turn reads pin
  *   all sectors that the turn writes, whether they are held or not.
- * - A range may be in flight over what is held (rule 7). Reads that came before
- *   that was held find the range's bytes below, those that came behind find the
- *   held ones. So a read that ends while that goes on, which blocks->nr_over
- *   tells, takes what is held at this moment, pinned or not.
+ * - A range may be in flight over held touches (rule 7). Reads that came before
+ *   the touches were held find the range's bytes below, later reads find the held
+ *   ones. So a read that ends while that goes on, which blocks->nr_over tells,
+ *   takes the sectors that are held at this moment, pinned or not.
  *
- * What a read has found of a write that fails afterwards may be undone.
+ * Data that a read has found of a write that fails afterwards may be undone.
  */
 #include <linux/bitmap.h>
 #include <linux/slab.h>
@@ -75,8 +75,8 @@ static struct overlay_look overlay_look(const struct align_target *at,
 
 /*
  * Find the next block that has sectors which reads take from its buffer. Return:
- * NULL if there is none; if @look->block is one of the read then, it was the limit
- * that ended the look. Lock of the shard held.
+ * NULL if there is none; if @look->block is one of the read then, the limit ended the
+ * look. Lock of the shard held.
  */
 static struct align_block *find_next_held(struct overlay_look *look)
 {
@@ -207,9 +207,9 @@ static void pins_end(struct align_io *io, bool ok)
 }
 
 /*
- * Overlay a read with what the next block of a shard holds, if one of those that
- * are looked at holds something. Return: whether there may be more; *@number is
- * where to go on.
+ * Overlay a read with the held data of the next block of a shard, if one of the blocks
+ * that are looked at has some. Return: whether there may be more; *@number is the block
+ * to go on with.
  */
 static bool shard_overlay(const struct align_io *io, struct align_shard *shard,
 			  u64 *number, u64 start, u64 end)
@@ -254,8 +254,8 @@ static void overlay_held(const struct align_io *io)
 }
 
 /*
- * Count a shard's blocks that hold sectors of [@start, *@stop), which is lowered to
- * what one look comes to. shard->lock held.
+ * Count a shard's blocks that hold sectors of [@start, *@stop), where *@stop is lowered to
+ * the end of one look. shard->lock held.
  */
 static unsigned int shard_count_held(const struct align_target *at,
 				     const struct align_shard *shard, u64 start,

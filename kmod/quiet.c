@@ -12,11 +12,12 @@
  * there for one to two seconds. In a busy area writes are registered as ranges.
  * The block that makes an area busy waits for the writes that were counted
  * there, as for a range that came before it and overlaps it, and so do all
- * blocks that are made until these have ended; what waits is not held. So the
- * first misaligned writes after a second of aligned ones may wait for those
- * that are in flight, not only of their area, as there are 64 counts and areas
- * take turns in them: every 1 GiB is counted together. What crosses the border
- * of an area is registered anywhere, and so are discards and write-zeroes.
+ * blocks that are made until these have ended; the touches of a block that waits
+ * are not held. So the first misaligned writes after a second of aligned ones may
+ * wait for those that are in flight, not only of their area, as there are 64
+ * counts and areas take turns in them: every 1 GiB is counted together. A write
+ * that crosses the border of an area is registered in any case, and so are
+ * discards and write-zeroes.
  *
  * A write and a block that makes its area busy look for each other::
  *
@@ -29,14 +30,13 @@
  * taken back, on the same CPU: so a sum that has the one has the other or
  * neither, and a write in flight is never hidden by one that was taken back.
  * (With the two on different CPUs, a sum could miss the first and have the
- * second.) What was taken back may have been in the sum, however. So in a busy
- * area the end of a write, as the taking back of one, is followed by another
- * sum, under the lock.
+ * second.) A write that was taken back may have been in the sum, however. So in
+ * a busy area the end of a write, as the taking back of one, is followed by
+ * another sum, under the lock.
  *
  * The underlying device may be memory, which a CPU has written with plain
  * stores before the write ended. So the end of a write orders these before its
- * count, and a sum of zero is ordered before what is done about it: the pad
- * read.
+ * count, and a sum of zero is ordered before the pad read that follows.
  */
 #include <linux/percpu.h>
 #include <linux/preempt.h>
@@ -64,10 +64,10 @@ void quiet_exit(struct align_quiet *quiet)
  * quiet_enter - count a write, if its area is quiet
  * @quiet: the counts
  * @area: the area in which the write lies
- * @left: set if the write was counted and taken back: the caller has to see to
- *	blocks that wait for counted writes
+ * @left: set if the write was counted and taken back: the caller has to let blocks
+ *	go on that wait for counted writes
  *
- * Return: whether it is counted.
+ * Return: whether the write is counted.
  */
 bool quiet_enter(struct align_quiet *quiet, unsigned int area, bool *left)
 {
@@ -98,7 +98,7 @@ bool quiet_enter(struct align_quiet *quiet, unsigned int area, bool *left)
  */
 bool quiet_leave(struct align_quiet *quiet, unsigned int area)
 {
-	/* Pairs with the one in quiet_is_empty(): what was written is seen. */
+	/* Pairs with the barrier in quiet_is_empty(): the written data are seen. */
 	smp_wmb();
 	this_cpu_dec(quiet->cpu->writes[area]);
 	/* Pairs with the one in quiet_end(): it has the sum, or this sees busy. */

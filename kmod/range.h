@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ranges: what goes down without passing through a block's buffer (runs of
- * whole blocks, edges and fallbacks, discards, write-zeroes), registered by
- * the blocks that it touches until it has ended.
+ * Ranges: sectors that go down without passing through a block's buffer (runs of
+ * whole blocks, edges and fallbacks, discards, write-zeroes), registered by the
+ * blocks that they touch until they have ended.
  */
 #ifndef DM_ALIGN_RANGE_H
 #define DM_ALIGN_RANGE_H

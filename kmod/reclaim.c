@@ -7,10 +7,10 @@
  * Locks
  * -----
  * The kernel calls a shrinker from any allocation with __GFP_DIRECT_RECLAIM, and from
- * kswapd. What may be held then, by the thread that allocates or by those that it waits
- * for:
- *   - a shard's lock, held->lock and all other spin locks of a target: never. What is
- *     allocated under them has BUFFER_GFP or GFP_NOWAIT, which do not reclaim; so a
+ * kswapd. These locks may be held then, by the thread that allocates or by those that
+ * it waits for:
+ *   - a shard's lock, held->lock and all other spin locks of a target: never. Memory is
+ *     allocated under them with BUFFER_GFP or GFP_NOWAIT, which do not reclaim; so a
  *     thread that has such a lock goes on, and a shrinker may spin for a shard's;
  *   - change_lock of a target, publish_lock of a node, the locks of device-mapper and of
  *     sysfs: tables are loaded, and files made, under them, with allocations that
@@ -21,17 +21,16 @@
  *     all flags of the allocation.
  *
  * walk_lock guards the list of targets. Nothing is allocated under it, and no request is
- * waited for, so it is released soon, but it may be waited for: a shrinker only tries
- * to take it, and what another thread walks is left to that one. Order: walk_lock, then
- * a shard's, one at a time and over at most BLOCKS_BATCH blocks. It is taken with no other
- * lock of a target held.
+ * waited for, so it is released soon, but other threads may wait for it: a shrinker only
+ * tries to take it, and leaves the targets to the thread that walks. Order: walk_lock,
+ * then a shard's, one at a time and over at most BLOCKS_BATCH blocks. walk_lock is taken
+ * with no other lock of a target held.
  *
- * What protects a target from being freed is that it is in the list, under
- * walk_lock: engine_exit() takes it out first, which waits for the walk that
- * may be at it. It is initialised before it comes in. While it is there it may
- * be suspended, change its mode or have touches: cached blocks go as they do
- * when they have become old, and a block with a touch is not among them, which
- * the shard's lock decides.
+ * A target in the list is not freed under walk_lock: engine_exit() takes it out
+ * first, which waits for the walk that may be at it. A target is initialised
+ * before it comes in. While it is there it may be suspended, change its mode or
+ * have touches: cached blocks are evicted as they are when they have become old,
+ * and a block with a touch is not among them, which the shard's lock decides.
  *
  * The module goes behind its last target; reclaim_exit() waits for a scan that runs, and
  * then for the work, which nothing queues any more.

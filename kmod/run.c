@@ -12,8 +12,8 @@
  *
  * A read of a block that holds nothing goes to the block's own buffer. Held
  * sectors, which reads and the coming write need, must not be overwritten by a
- * read, so a run with held blocks is read into another buffer, and what is
- * missing is copied from there.
+ * read, so a run with held blocks is read into another buffer, and the missing
+ * sectors are copied from there.
  *
  * If a request of several blocks fails, each block is resent alone, so that an
  * error reaches only the writes that it concerns. If there is no memory for a
@@ -23,9 +23,9 @@
  *
  * Where the target offers smaller logical blocks than the device has, a block that
  * lies only partly inside the target is served, too, because its touches cannot go
- * to the device as they came. A run is clipped to the target: what lies beside it is
- * never read nor written. Such a block is whole once all that lies inside is there,
- * so overwriting or discarding that much settles it as it settles other blocks.
+ * to the device unmodified. A run is clipped to the target: sectors outside are never
+ * read nor written. Such a block is whole once all its sectors inside are there, so
+ * overwriting or discarding these settles it as it settles other blocks.
  */
 
 /**
@@ -96,7 +96,7 @@ static bool run_is_held(const struct block_run *run)
 
 /*
  * Set the sectors of a request, and its bytes: those of the blocks of its run, but for
- * what lies outside the target.
+ * the parts outside the target.
  */
 static void run_set_sectors(const struct block_run *run, struct bio *bio)
 {
@@ -115,9 +115,10 @@ static void run_set_sectors(const struct block_run *run, struct bio *bio)
 
 /*
  * Return the flags of a direct write if a request waits for a held block of a run, or 0:
- * blk-wbt keeps what has less of them waiting for long. A flush waits for the block, or
- * what came too late for its turn, or, where touches wait for memory, for the room of
- * any. Without the lock of the shard: what comes to wait from now on may be missed.
+ * blk-wbt keeps writes with fewer of these flags waiting for long. A flush waits for the
+ * block, or touches that came too late for its turn do, or, where touches wait for memory,
+ * they wait for the room of any block. Without the lock of the shard: a request that comes
+ * to wait from now on may be missed.
  */
 static blk_opf_t block_hurry(const struct align_block *block)
 {
@@ -151,8 +152,8 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 
 	/*
 	 * With the flags of the first touch, which stays first while the block
-	 * is active, unless it was acknowledged before. What is held and waited for
-	 * goes in a hurry, also with what is not.
+	 * is active, unless it was acknowledged before. Held blocks that a request
+	 * waits for go in a hurry, also in a run with others.
 	 */
 	if (block->state == BLOCK_IS_WRITE || !block->held)
 		cause = list_first_entry_or_null(&block->touches,
@@ -170,7 +171,7 @@ static void run_init_bio(struct block_run *run, blk_opf_t opf,
 		bio->bi_ioprio = cause->io->bio->bi_ioprio;
 		bio_clone_blkg_association(bio, cause->io->bio);
 	}
-	/* Others wait for what is held, and for the memory that there is little of. */
+	/* Requests of other cgroups wait for held data, and for scarce memory. */
 	if (run_is_held(run) || block->reserved || run->spare ||
 	    run->vecs == at->engine.spare.vecs)
 		bio_charge_no_cgroup(bio);
@@ -314,20 +315,20 @@ unsigned int runs_read(struct align_target *at, struct list_head *list,
 	return nr;
 }
 
-/* Complete the buffer of a block from what was read elsewhere. */
+/* Complete the buffer of a block from the memory into which its run was read. */
 static void block_merge(struct align_block *block, struct bio_vec *vecs)
 {
 	struct align_shard *shard = block_shard(block);
 	unsigned long flags;
 
-	/* A read that ends may be copying what was held when it came. */
+	/* A read that ends may be copying the sectors that were held when it came. */
 	spin_lock_irqsave(&shard->lock, flags);
 	buffer_complete(block->single.at, block->vecs, vecs,
 			block_held_map(block));
 	spin_unlock_irqrestore(&shard->lock, flags);
 }
 
-/* Complete the buffers of a run, unless it @failed, and free what is its own. */
+/* Complete the buffers of a run, unless it @failed, and free its own memory. */
 static void run_merge(struct block_run *run, bool failed)
 {
 	struct align_target *at = run->at;
@@ -402,7 +403,7 @@ static bool block_is_read(const struct align_block *block)
 	return block_needs_spare(block) || block->shown;
 }
 
-/* Most bytes of touches that are copied under one lock, which is 64 of 64 KiB. */
+/* Most bytes of touches that are copied in one lock hold: 64 touches of 64 KiB. */
 #define PATCH_BYTES	(4U << 20)
 
 /*
@@ -431,7 +432,7 @@ static struct align_touch *block_patch_some(struct align_block *block,
 	return NULL;
 }
 
-/* As block_patch(), where a read may be copying what is held. */
+/* As block_patch(), where a read may be copying held sectors. */
 static void block_patch_shared(struct align_block *block)
 {
 	struct align_touch *touch =
@@ -451,7 +452,7 @@ static void block_patch_shared(struct align_block *block)
  * block_patch - copy the touches of a block into its buffer
  * @block: a block in WRITE or PASS, so that touches and buffer are the caller's
  *
- * Where a read may be copying what is held, it finds bytes of the touches that are
+ * Where a read may be copying held sectors, it finds bytes of the touches that are
  * in the block's covered by then, and says so in block->shown.
  *
  * Return: REQ_FUA if one of the touches asks for it, else 0.
@@ -660,9 +661,9 @@ static void held_pass_end(struct bio *bio)
 }
 
 /*
- * Send what a block holds together with the touches that joined it: each
- * stretch of sectors as one partial write from the buffer, because one may
- * overwrite a part of another. They share one result. Process context.
+ * Send the held touches of a block together with the touches that joined it: each
+ * stretch of sectors as one partial write from the buffer, because one touch may
+ * overwrite a part of another. All share one result. Process context.
  */
 static void block_pass_held(struct align_block *block)
 {

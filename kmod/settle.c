@@ -13,8 +13,8 @@
  */
 
 /*
- * Suspends, changes of the mode and ioctls, which have all that is held settled and
- * wait for that; and what gives up what cannot be written.
+ * Suspends, changes of the mode and ioctls, which have all held blocks settled and wait
+ * for that; and drop_failed, which gives up the blocks that could not be written.
  */
 #include <linux/jiffies.h>
 
@@ -22,8 +22,8 @@
 #include "hold.h"
 
 /*
- * How long suspend, removal and an ioctl write what is held. After that suspend
- * and removal begin with no other block, and wait for those only that are read or
+ * How long suspend, removal and an ioctl write held blocks. After that suspend and
+ * removal begin with no other block, and wait only for blocks that are being read or
  * written; an ioctl fails.
  */
 #define HOLD_DEADLINE_MS	30000
@@ -92,14 +92,14 @@ static void hold_wait_at_rest(struct align_target *at)
 }
 
 /**
- * hold_presuspend - hold no more, and let the suspend wait for what is held
+ * hold_presuspend - hold no more, and let the suspend wait for the held blocks
  * @at: the target
  *
  * device-mapper waits for the bios that it mapped, and that wait can be
- * interrupted; it knows nothing of held blocks. So the device is sent a flush of
- * the engine's own, which ends when they are written. Nothing else waits for that
- * flush: it may be kept in front of the device until a resume. Without it, for
- * want of memory, postsuspend waits for held blocks by itself.
+ * interrupted; device-mapper knows nothing of held blocks. So the device is sent a
+ * flush of the engine's own, which ends when they are written. Nothing else waits for
+ * that flush: it may be kept in front of the device until a resume. Without the flush,
+ * for want of memory, postsuspend waits for held blocks by itself.
  *
  * A device without openers gets none: it may be about to be removed, and then
  * device-mapper frees it without a wait for bios, which this one would outlive.
@@ -127,8 +127,8 @@ void hold_presuspend(struct align_target *at)
  * hold_freeze - send no held block until hold_thaw(), and fail the waiters
  * @at: the target, which hold_drain() has drained as far as that is possible
  *
- * Returns when nothing held is in flight. Nothing is sent until hold_thaw().
- * What is still held stays, and its waiters fail.
+ * Returns when no held block is in flight. Nothing is sent until hold_thaw().
+ * Blocks that are still held stay, and their waiters fail.
  */
 static void hold_freeze(struct align_target *at)
 {
@@ -162,11 +162,11 @@ static void hold_freeze(struct align_target *at)
 }
 
 /**
- * hold_postsuspend - write what is still held, and send nothing more
+ * hold_postsuspend - write the blocks that are still held, and send nothing more
  * @at: the target, whose bios have all ended
  *
- * The file system may have been frozen since hold_presuspend(), and what could
- * not be written is tried once more.
+ * The file system may have been frozen since hold_presuspend(), and failed writes
+ * are retried once more.
  */
 void hold_postsuspend(struct align_target *at)
 {
@@ -186,7 +186,7 @@ void hold_postsuspend(struct align_target *at)
 }
 
 /**
- * hold_settle_for_ioctl - write what is held before a command passes
+ * hold_settle_for_ioctl - write held blocks before a command passes
  * @at: the target
  *
  * Return: 0, -EIO if held blocks could not be written, -ETIMEDOUT if that takes
@@ -207,7 +207,7 @@ void hold_thaw(struct align_target *at)
 	WRITE_ONCE(held->frozen, false);
 	spin_unlock_irq(&held->lock);
 	hold_start(at, HOLD_STOPPED_SUSPEND);
-	/* What could not be written is tried again. */
+	/* Failed writes are retried. */
 	if (READ_ONCE(held->nr))
 		hold_schedule_drain(at);
 }
@@ -242,7 +242,7 @@ static bool hold_drop(struct align_target *at, struct align_shard *shard,
 }
 
 /**
- * hold_drop_failed - give up what could not be written
+ * hold_drop_failed - give up the blocks that could not be written
  * @at: the target
  *
  * Each block is logged, its touches are lost. A write in flight that has such a

@@ -7,8 +7,8 @@
  * lock. A region is larger than a request, so nearly every write takes one
  * lock, and one that crosses a border takes two; only a discard or write-zeroes
  * that spans more than two regions takes all of them, always in the same order.
- * Inside these, three more locks guard what the whole target shares: the order
- * of held blocks and their waiters; the blocks that wait for a stream; the
+ * Inside these, three more locks guard state that the whole target shares: the
+ * order of held blocks and their waiters; the blocks that wait for a stream; the
  * spare block. No lock is held during I/O; the longest work under a shard's
  * lock is the copy of a touch, or, while an area quiesces, to sum the counts of
  * all CPUs.
@@ -39,7 +39,7 @@ static inline u64 shard_region_end(const struct align_target *at, u64 sector)
 
 /*
  * log2 of the bytes of an area. A region consists of areas, which concern writes
- * where no block is in memory (quiet.c). What lies in one area lies in one shard.
+ * where no block is in memory (quiet.c). An area lies in one shard.
  */
 #define ALIGN_AREA_SHIFT	24
 static_assert(ALIGN_SHARD_AREAS ==

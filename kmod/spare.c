@@ -3,9 +3,9 @@
  * Memory for reads that must not go to the buffers of their blocks.
  *
  * A run that reads such blocks has memory of its own, where that can be had without
- * waiting, SPARE_MAX_RUNS at a time. A block for which there is none uses the
- * reserve, which is allocated with the target, one at a time; the others wait for
- * that as jobs.
+ * waiting, SPARE_MAX_RUNS at a time. A block without such memory uses the reserve,
+ * which is allocated with the target, one at a time; the others wait for the
+ * reserve as jobs.
  */
 #include <linux/slab.h>
 
@@ -30,9 +30,9 @@ static void spare_wake_first(struct align_spare *spare)
  * spare_wake - let the next job try that waits for the reserve
  * @spare: the spare memory
  *
- * What becomes free wakes one job only. When that has run, it has what it needs, or
- * waits again: so it calls this for the next one, as may any other. A job that comes
- * to wait behind the look at the list does so because the reserve is in use, whose
+ * Memory that becomes free wakes one job only. When that job has run, it has its memory
+ * or waits again: so it calls spare_wake() for the next one, as may any other. A job that
+ * comes to wait behind the look at the list does so because the reserve is in use, whose
  * return wakes it.
  */
 void spare_wake(struct align_spare *spare)

@@ -3,7 +3,7 @@
  * DOC: Deciding late
  *
  * A block in COLLECT is owned by the thread that starts it. That is done late,
- * because what is on its way may complete the block and save the read: when the
+ * because writes on their way may complete the block and save the read: when the
  * plug of the task that wrote ends, because a task that plugs is about to send
  * more.
  */
@@ -49,7 +49,7 @@ unsigned int start_take_whole(struct align_block *block,
 			      struct list_head *taken)
 {
 	const struct align_geometry *g = &block->single.at->geometry;
-	/* Half of a request is left for what follows. */
+	/* Half of a request is left for the writes that follow. */
 	unsigned int max = min_t(unsigned int, JOIN_BLOCKS,
 				 run_max_blocks(block->single.at,
 						block->number) / 2);
@@ -104,9 +104,10 @@ static bool block_delay(struct align_block *block)
  * @at: the target
  * @started: blocks in COLLECT that are the caller's to start
  *
- * Process context, without the lock, which is released between some of them: what has
- * begun by then is in READ or WRITE, and not sent, and the rest in COLLECT; all of these
- * are the caller's, and what comes to one meanwhile joins it or waits.
+ * Process context, without the lock, which is released between some of them: blocks that
+ * have begun by then are in READ or WRITE, and not sent, and the rest in COLLECT; all of
+ * these are the caller's, and a touch or range that comes to one meanwhile joins it or
+ * waits.
  */
 void start_now(struct align_target *at, struct list_head *started)
 {
@@ -189,7 +190,7 @@ void start_job(struct align_job *job)
  * @nr: number of blocks
  * @job: starts the blocks, if the task cannot
  *
- * A task that plugs is about to send more, and what comes may complete a block.
+ * A task that plugs is about to send more writes, which may complete a block.
  */
 struct start_plug {
 	struct blk_plug_cb cb;

@@ -3,18 +3,18 @@
  * DOC: Touches that wait for memory
  *
  * Where the target offers smaller logical blocks than the underlying device has,
- * no partial touch may go down as it came. One for which there is no block, for
- * want of memory or of a slot, waits in blocks->starved, and those that come later
- * wait behind it. They try again whenever a block is freed, in order of arrival. One
- * that may not be the second of its shard to have very many ranges in flight over its
- * block (see `No deadlock`_) waits apart, in shard->crowding, and comes back in front
- * of them when the first has gone on.
+ * no partial touch may go down unmodified. A touch without a block, for want of
+ * memory or of a slot, waits in blocks->starved, and later ones wait behind it.
+ * They are retried whenever a block is freed, in order of arrival. A touch that may
+ * not be the second of its shard to have very many ranges in flight over its block
+ * (see `No deadlock`_) waits apart, in shard->crowding, and comes back in front of
+ * the others when the first has gone on.
  *
  * So that the first of them does not wait for the memory of others, the target
  * has one block in reserve. It serves one turn at a time: it holds nothing, is not
- * cached, and what comes too late for its turn waits here again. Nothing in
- * memory waits for a touch that waits here, so the reserve comes back when its
- * requests have ended.
+ * cached, and touches that come too late for its turn wait here again. No block
+ * in memory waits for a touch that waits here, so the reserve is free again when
+ * its requests have ended.
  *
  * While touches wait here, a program waits for room, and held blocks are written
  * to make it. Their requests have the flags of a direct write then, REQ_SYNC and

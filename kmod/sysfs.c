@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /sys/block/dm-N/align/, a group on the disk's own kobject; what the files
- * say is written up in Documentation/ABI/testing/sysfs-block-dm-align.
+ * /sys/block/dm-N/align/, a group on the disk's own kobject. The files are
+ * described in Documentation/ABI/testing/sysfs-block-dm-align.
  *
- * Files are removed before the node goes, and removing waits for readers, so a
- * reader may use the node. It takes node->lock, the ledger's, or node->leave_lock
+ * Files are removed before the node is freed, and removing waits for readers, so a
+ * reader may use the node. A reader takes node->lock, the ledger's, or node->leave_lock
  * and inside that the lock of one shard after the other; none of them is held
  * while files are removed, or a request is waited for.
  */
@@ -177,7 +177,7 @@ static ssize_t print_memory_high_water_bytes(struct align_target *at, char *buf)
 #ifdef CONFIG_DM_ALIGN_COALESCE
 /*
  * The age of the oldest block that the gauge held_blocks counts: of targets of all
- * tables, as a table that is replaced may still hold what could not be written.
+ * tables, as a replaced table may still hold blocks that could not be written.
  */
 static ssize_t held_oldest_show(struct device *dev,
 				struct device_attribute *attr, char *buf)
@@ -381,7 +381,7 @@ static int publish_target(struct align_node *node, unsigned int index)
 		ret = sysfs_add_file_to_group(node_kobj(node), &file->attr.attr,
 					      group_name);
 	}
-	/* What could be made stays, and goes with the group. */
+	/* Files that could be made stay, and are removed with the group. */
 	node->slots[index].files = files;
 	return ret;
 }
@@ -391,7 +391,7 @@ static int publish_target(struct align_node *node, unsigned int index)
  * @node: the device
  * @index: the target's index
  *
- * Those that exist already stay as they are.
+ * Files that exist already stay as they are.
  */
 void sysfs_publish(struct align_node *node, unsigned int index)
 {

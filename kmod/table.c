@@ -160,7 +160,7 @@ const char *table_parse(struct align_target *at, struct align_args *args,
 }
 
 /*
- * Disks have a parent in the device tree. What has none (LV, md, loop, ram) is
+ * Disks have a parent in the device tree. A device without one (LV, md, loop, ram) is
  * made of other devices, and where those start is not known here.
  */
 static bool is_hardware(struct block_device *bdev)
@@ -171,8 +171,8 @@ static bool is_hardware(struct block_device *bdev)
 #ifdef CONFIG_DM_ALIGN_PAD
 /*
  * Offer logical blocks smaller than those of the device below, if the table line says
- * so: then no request may go down that is not whole in the device's, and so the border
- * of a block must not be inside one. *@logical is lowered to what is offered.
+ * so: then only requests of whole logical blocks of the device may go down, and so the
+ * border of a block must not be inside one. *@logical is lowered to the offered size.
  */
 static const char *table_offer_logical(struct align_target *at,
 				       const struct align_args *args,
@@ -264,13 +264,13 @@ unsigned int table_suggest_physical(struct block_device *bdev)
 
 #ifdef CONFIG_DM_ALIGN_COALESCE
 /*
- * Layers above read once, when their table loads, whether flushes are wanted. So
- * what is live, or was opened, without a volatile write cache must not get one.
+ * Layers above read once, when their table loads, whether flushes are wanted. So a
+ * device that is live, or was opened, without a volatile write cache must not get one.
  */
 static const char *refuse_holding(struct align_target *at)
 {
 	struct gendisk *disk = dm_disk(dm_table_get_md(at->ti->table));
-	/* Before anything else, as what a refused change sees must be remembered. */
+	/* Before anything else, as openers seen by a refused change must be remembered. */
 	bool flushed = !at->node || node_is_flushed(at->node);
 
 	if (bdev_write_cache(disk->part0)) {
@@ -352,7 +352,7 @@ const char *table_refuse_mode(struct align_target *at, enum align_mode mode)
  * @result: receives the line
  * @maxlen: room in @result
  *
- * A message may set what was not given, at any time: each is looked at once.
+ * A message may set an argument that was not given, at any time: each is read once.
  */
 void table_print(const struct align_target *at, char *result,
 		 unsigned int maxlen)

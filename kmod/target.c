@@ -297,8 +297,8 @@ static int align_iterate_devices(struct dm_target *ti,
  *
  * Layers above take physical_block_size for what the drive writes atomically:
  * mkfs.xfs makes its sectors of it if its blocks are as large, databases their
- * pages. Up to 4096 an override tells them what a drive with honest firmware
- * would. A larger one is about cost, not about atomicity: io_min is for that.
+ * pages. Up to 4096 an override tells them the same as a drive with honest firmware.
+ * A larger one is about cost, not about atomicity: io_min is for that.
  */
 static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
@@ -313,7 +313,7 @@ static void align_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	if (g->physical > ALIGN_MAX_CLAIMED &&
 	    g->physical != limits->physical_block_size)
 		return;
-	/* What does not fit the block size would make the device misaligned. */
+	/* An offset that does not fit the block size would make the device misaligned. */
 	limits->physical_block_size = g->physical;
 	if (limits->chunk_sectors & (align_block_sectors(g) - 1))
 		limits->chunk_sectors = 0;

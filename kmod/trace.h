@@ -39,8 +39,8 @@ TRACE_EVENT(align_write,
 /*
  * Partial touches of a block were resolved in the same way. how: enum rmw_how;
  * touches: their number; ns: from the arrival of the first one's write to the end
- * of it. What a block held makes at most two events, however many touches it was:
- * the first may be resolved in another way than the others.
+ * of it. The held touches of a block make at most two events, however many they are:
+ * the first touch may be resolved in another way than the others.
  */
 TRACE_EVENT(align_rmw,
 	    TP_PROTO(dev_t dev, u64 block, unsigned int how,

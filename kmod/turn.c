@@ -9,14 +9,14 @@
  *
  * ::
  *
- *   WAIT     touches are here, and ranges that came before them have not
- *            ended: block->blockers counts those. Nothing is sent.
+ *   WAIT     touches are here, and earlier ranges have not ended:
+ *            block->blockers counts these ranges. Nothing is sent.
  *   COLLECT  no range is in flight here; a task or worker is about to start
  *   READ     the pad read is in flight or has just ended
  *   WRITE    the whole block is in flight
  *   PASS     the read failed; the touches are in flight unmodified
  *   REST     acknowledged touches are in the buffer; no request is in flight
- *   CACHED   no touch; the buffer holds what a read would return
+ *   CACHED   no touch; the buffer holds the data that a read would return
  *
  *   WAIT -> COLLECT -> READ -> WRITE -> CACHED, or back to COLLECT or WAIT
  *     ^      ^   |         `--> PASS -'
@@ -33,7 +33,7 @@
 /**
  * DOC: Ranges
  *
- * What changes data without a buffer of the engine (a remainder, a discard) is
+ * A change of data without a buffer of the engine (a remainder, a discard) is
  * registered as a range, by the blocks that it overlaps, from before it goes
  * down until it has ended. The registration lies in the per-bio data of the bio
  * itself, so it needs no memory.
@@ -41,12 +41,12 @@
  * No lock is held with interrupts off over more than 64 blocks. So a remainder
  * that covers more than 32 blocks in memory is registered and sent in parts,
  * one after the other, which count in cuts; cached blocks are evicted first and
- * do not count. What is written meanwhile to a part that is not registered yet
- * may be overwritten or discarded by it, as on the raw drive, where both are in
- * flight. A discard is cut between granules of the underlying device, as that may
- * ignore parts of one, and inside one only if more than 32 blocks of that are in
- * memory. A secure erase goes on to the end of the granule then, and an atomic
- * write is not cut. A REQ_NOWAIT write that would be cut is sent back.
+ * do not count. Data written meanwhile to a part that is not registered yet may
+ * be overwritten or discarded by it, as on the raw drive, where both requests
+ * are in flight. A discard is cut between granules of the underlying device, as
+ * that may ignore parts of one, and inside a granule only if more than 32 blocks
+ * of it are in memory. A secure erase goes on to the end of the granule then, and
+ * an atomic write is not cut. A REQ_NOWAIT write that would be cut is sent back.
  *
  * Two ranges that overlap do not wait for each other. Writes that are in flight
  * at the same time have no order on the raw drive either.
@@ -55,18 +55,18 @@
 /**
  * DOC: Why no update is lost
  *
- * Padding writes back what a read at that moment would return. Two things could
- * make that untrue: a write that is in flight when the block is read, because
- * the read returns the content from before it; and a write that is acknowledged
- * between the read of a block and its write, which puts the old content back.
- * Both are excluded by order:
+ * Padding writes back the data that a read at that moment would return. Two
+ * writes could make that untrue: one that is in flight when the block is read,
+ * because the read returns the content from before it; and one that is
+ * acknowledged between the read of a block and its write, which puts the old
+ * content back. Both are excluded by order:
  *
  * 1. While a block is active, no range that overlaps it is in flight. A range
  *    that arrives counts the block among its blockers and waits.
  * 2. A block becomes active only when no range that overlaps it is in flight or
  *    has been let through by it; a new block counts every range that is
  *    registered there, waiting or not. So a pad read sees every acknowledged
- *    write, and what it read cannot be outdated before it is written back.
+ *    write, and its data cannot be outdated before they are written back.
  * 3. A touch joins a block in WAIT, COLLECT, READ or REST, up to the moment
  *    when the buffer is patched, unless a range waits there; otherwise it goes
  *    to block->next and is served in the next turn.
@@ -75,7 +75,8 @@
  *    request is overtaken more than once, so a flood of one kind cannot starve
  *    the other; of a remainder that goes down in parts that is true for each
  *    part.
- * 5. A range that arrives evicts what is cached of it. An error does, too.
+ * 5. A range that arrives evicts the cached blocks that it overlaps. An error on
+ *    a block evicts it, too.
  *
  * Where no block is in memory, writes are counted by area and not registered; a
  * block that is made there counts all of them as one range that overlaps it,
@@ -174,7 +175,7 @@ void turn_take(struct align_block *block, struct list_head *started)
 }
 
 /**
- * turn_begin - begin to serve what a block has collected
+ * turn_begin - begin to serve the touches that a block has collected
  * @block: a block in COLLECT, or whole and just out of REST; the caller's to start
  *
  * Called with the lock of the block's shard held.
@@ -292,9 +293,9 @@ static bool block_waits_for_quiet(struct align_block *block)
 }
 
 /*
- * Let a new block wait for all ranges of its shard, of which too many overlap it to look
- * at each. Those that come wait for it. Return: how many blockers they are. shard->lock
- * held.
+ * Let a new block wait for all ranges of its shard, of which too many overlap the block to
+ * look at each. Later ranges wait for the block. Return: the number of blockers.
+ * shard->lock held.
  */
 static unsigned int shard_await_ranges(struct align_shard *shard,
 				       struct align_block *block)
@@ -375,7 +376,7 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 				delay_remove(delay, block, started);
 			return TOUCH_TAKEN;
 		case TOUCH_WAITS:
-			/* Others wait for the reserve, which has to become free. */
+			/* Touches wait for the reserve, which has to become free. */
 			if (block->reserved) {
 				touch->block = NULL;
 				return TOUCH_REFUSED;
@@ -408,8 +409,8 @@ enum touch_fate blocks_add_touch(struct align_touch *touch,
 }
 
 /*
- * What becomes of a range that comes now. One that was @seen not to wait, under the same
- * locks, does not, though the block may be over by now. Lock of its shard held.
+ * Decide about a range that comes to a block. A range that was @seen not to wait, under the
+ * same locks, does not, though the block may be over by now. Lock of its shard held.
  */
 static enum range_step range_step(const struct align_block *block,
 				  struct bio *bio, bool late, bool seen)
@@ -432,15 +433,15 @@ static enum range_step range_step(const struct align_block *block,
 /**
  * blocks_would_wait - whether a range would have to wait now
  * @at: the target
- * @bio: the bio of the range: a discard waits for held blocks, and so does what may
- *	be throttled
+ * @bio: the bio of the range: a discard waits for held blocks, and so does a bio that
+ *	may be throttled
  * @first: first block
  * @last: last block
  *
  * Called with the locks of their shards held.
  *
- * Return: whether it would, or has more blocks in memory than may be looked at, and
- * would be cut, so that a part of it waits.
+ * Return: whether the range would wait, or has more blocks in memory than may be looked
+ * at, and would be cut, so that a part of it waits.
  */
 bool blocks_would_wait(struct align_target *at, struct bio *bio, u64 first,
 		       u64 last)
@@ -483,7 +484,7 @@ void turns_queue(struct list_head *ready)
 	}
 }
 
-/* Note that ranges go down over what a block in WAIT holds. Lock of its shard held. */
+/* Note that ranges go down over held touches of a block in WAIT. Shard's lock held. */
 static void block_note_over(struct align_block *block)
 {
 	lockdep_assert_held(&block_shard(block)->lock);
@@ -494,12 +495,12 @@ static void block_note_over(struct align_block *block)
 }
 
 /*
- * The sector where a range is cut, in front of a block; @end: it is not. A device may
- * ignore parts of what it discards as a whole, or erases; so these are cut between its
- * granules. If all of them lies in one, a discard is cut in front of the block, and no
- * more than that granule is not discarded; an erase goes on to the end of its granule,
- * and may meet as many blocks as one has. What is atomic stays whole, and no drive writes
- * much like that.
+ * The sector where a range is cut, in front of a block; @end: the range is not cut. A
+ * device may ignore parts of a granule, which it discards or erases as a whole; so discards
+ * and erases are cut between granules. If the whole range lies in one granule, a discard is
+ * cut in front of the block, and no more than that granule is not discarded; an erase goes
+ * on to the end of its granule, and may meet as many blocks as a granule has. An atomic
+ * write stays whole, and no drive takes a large one.
  */
 static u64 range_cut(const struct align_io *io, u64 start, u64 end, u64 block)
 {
@@ -704,7 +705,7 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 		next = block_following(block);
 		io->write.left_number = block->number + 1;
 		WARN_ON_ONCE(block->state != BLOCK_IS_WAIT);
-		/* It counts the range once, with all others. */
+		/* The block counts the range once, with all others. */
 		if (block == shard->crowded)
 			continue;
 		if (ok && block->held)
@@ -716,8 +717,8 @@ static bool shard_end_range(struct align_shard *shard, struct align_io *io,
 }
 
 /*
- * Count a range out of a shard, and let the block go on that waits for those which came
- * before it, if it was the last. shard->lock held.
+ * Count a range out of a shard, and let the block go on that waits for the ranges before
+ * it, if this was the last of them. shard->lock held.
  */
 static void shard_leave(struct align_shard *shard, const struct align_io *io,
 			struct list_head *ready)
@@ -734,7 +735,7 @@ static void shard_leave(struct align_shard *shard, const struct align_io *io,
 		block_resume(block, ready);
 	if (list_empty(&shard->crowding))
 		return;
-	/* They were here before what waits for memory now, if it is of this shard. */
+	/* These touches came before those that wait for memory now, if of this shard. */
 	spin_lock(&blocks->lock);
 	list_splice_init(&shard->crowding, &blocks->starved);
 	spin_unlock(&blocks->lock);

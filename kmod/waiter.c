@@ -9,11 +9,11 @@
  * work sends all blocks up to the highest number that has a waiter, in runs of
  * blocks.
  *
- * So waiters are in the order of arrival, and each waits for all that those in
- * front wait for. A block is therefore counted once: by the first waiter that
- * waits for it, or among those that are held for no waiter yet, all of which
- * the next waiter takes. A waiter is done when its own blocks are settled, and
- * it is the first one. So what a settled block costs does not grow with the
+ * So waiters are in the order of arrival, and each waits for the blocks of all
+ * waiters in front, too. A block is therefore counted once: by the first waiter
+ * that waits for it, or among the blocks that are held for no waiter yet, all of
+ * which the next waiter takes. A waiter is done when its own blocks are settled,
+ * and it is the first one. So the cost of a settled block does not grow with the
  * number of waiters, but for the search in a tree.
  *
  * A block that could not be written has failed all waiters that wait for it:
@@ -195,7 +195,7 @@ bool waiters_fail_all(struct align_waiters *waiters, unsigned int most)
 	for (; waiter; waiter = waiter_first(waiters)) {
 		if (!most--)
 			return true;
-		/* What it leaves to the next one fails that, too. */
+		/* A block that the waiter leaves to the next one fails that one, too. */
 		waiter->failed = waiter->left ||
 				 waiter->fails >= waiter->arrival;
 		waiters_remove(waiters, waiter);

@@ -3,8 +3,8 @@
  * DOC: A write, taken apart
  *
  * Map takes the whole bio once, counts it, and takes its partial touches out.
- * Each touch is served by the block that it lies in. What is left between them,
- * the remainder, goes down unmodified, without a copy: whole blocks, and also
+ * Each touch is served by the block that it lies in. The rest between them, the
+ * remainder, goes down unmodified, without a copy: whole blocks, and also
  * touches that cannot be served (edge blocks, no slot, no memory). The write
  * ends when its touches and its remainder have ended, with the first error that
  * one of them had. Of a discard, all is remainder.
@@ -302,7 +302,7 @@ static struct bio *copy_new(struct align_io *io, gfp_t gfp)
 		return NULL;
 	}
 	memcpy(bio->bi_io_vec, vecs, nr * sizeof(*vecs));
-	/* Others wait for it. */
+	/* Requests of other cgroups wait for the reserve. */
 	bio_charge_no_cgroup(bio);
 	return bio;
 }
@@ -471,7 +471,7 @@ static enum rmw_how refuse_touch(const struct align_target *at, u64 block)
 	const struct align_geometry *g = &at->geometry;
 	struct align_limits lim;
 
-	/* What lies inside is written, and what is split is so at the device's own blocks. */
+	/* The part inside is written, and split at the device's own blocks only. */
 	if (align_offers_smaller(at))
 		return RMW_HOW_NR;
 	if (align_is_edge(g, block))
@@ -581,7 +581,7 @@ int align_engine_map(struct align_io *io)
 	else
 		over = write && align_over_limits(io);
 
-	/* The engine may wait for a request; what needs it must not be NOWAIT. */
+	/* The engine may wait for a request; a write that needs it must not be NOWAIT. */
 	if (nowait && (split.nr_touches || over ||
 		       end - start < bio_sectors(bio)))
 		return align_refuse_nowait(io);
@@ -589,7 +589,7 @@ int align_engine_map(struct align_io *io)
 	bio_clear_polled(bio);
 	if (!nowait)
 		align_io_count(io, &split, over);
-	/* Not the blocks of its touches, which need what is cached of them. */
+	/* Not the blocks of its touches, which need their cached content. */
 	if (split.remainder_sectors)
 		blocks_evict_range(at, align_block_of(g, split.remainder_start),
 				   align_block_of(g, split.remainder_start +
@@ -622,7 +622,7 @@ int align_engine_map(struct align_io *io)
 		touch->starved = false;
 		touch->block = NULL;
 		touch->how = refuse_touch(at, touch->part.block);
-		/* It goes down whole then, as a range like any other. */
+		/* The write goes down whole then, as a range like any other. */
 		if (bio->bi_opf & REQ_ATOMIC)
 			touch->how = RMW_DRIVE_ATOMIC;
 		if (touch->part.block != split.first_block)
@@ -652,7 +652,7 @@ int align_engine_map(struct align_io *io)
 	for (i = 0; i < split.nr_touches; i++) {
 		struct align_touch *touch = &w->touch[i];
 
-		/* Its end is inside the block: what follows may complete it. */
+		/* The touch ends inside the block: the next write may complete it. */
 		if (touch->part.first + touch->part.count <
 		    align_block_sectors(g)) {
 			touch->late = stream;

@@ -97,7 +97,7 @@ FAULTS = {
     "drain-prefers-urgent": [("decide.h", "*turn = (cursor->turn + i) % DRAIN_TURNS;", "*turn = i;")],
     "edges-are-padded": [("write.c", "if (align_is_edge", "if (false && align_is_edge")],
     "allocation-leaks": [("block.c", "gfp)) {\n\t\tkfree(block);\n", "gfp)) {\n")],
-    "fresh-block-lost": [("block.c", "\tif (block)\n\t\tblock_free(block);\n\t/* It goes", "\t/* It goes")],
+    "fresh-block-lost": [("block.c", "\tif (block)\n\t\tblock_free(block);\n\t/* The block", "\t/* The block")],
     "fresh-block-put-late": [("write.c", "\t\tblocks_put_fresh(at, split.touch[i].block, w->touch[i].fresh);\n"
                               "\t\tw->touch[i].fresh = NULL;\n\t}\n\tspan_unlock(at, &span, flags);\n",
                               "\t}\n\tspan_unlock(at, &span, flags);\n\tif (split.nr_touches)\n"
@@ -362,7 +362,7 @@ SCENES = {
                 ")\n\t\treturn;\n\tbio = bio_alloc"),
     "refusals": ("target.c", "message \\\"%.64s%s%.64s\\\": %s", "message \\\"%.64s%s%.1s\\\": %s"),
     "cache": ("hold.h", "\tif (READ_ONCE(io->at->mode) != ALIGN_REPORT)\n\t\tnode_sees_cache(io->at->node);\n", ""),
-    "cache stays": ("node.c", "\t\tnode->live = NULL;\n\t\t/* What the table has that took its place. */\n"
+    "cache stays": ("node.c", "\t\tnode->live = NULL;\n\t\t/* The cache below the table that took its place. */\n"
                     "\t\tnode_note_cache(node);\n",
                     "\t\tnode->live = NULL;\n\t\tnode->has_cache = false;\n"),
     "no memory": ("node.c", "\t\tif (!fresh)\n\t\t\treturn -ENOMEM;\n", "\t\tif (!fresh)\n\t\t\treturn -EINVAL;\n"),

@@ -69,11 +69,11 @@ REWRITES = {
     "kmod/cut.h": (
         (" * The block layer splits write-zeroes by the same rule as writes, from 6.12 on\n"
          " * (before that at the limit itself, which is no less). A part of a block, which is\n"
-         " * left to the drive, goes alone: what lies below may cut by rules of its own, from\n"
+         " * left to the drive, goes alone: layers below may cut by rules of their own, from\n"
          " * where a request starts (QEMU does, every 32 MiB), and would cut inside blocks.\n",
          " * The block layer splits write-zeroes by the same rule as writes. A part of a\n"
-         " * block, which is left to the drive, goes alone: what lies below may cut by\n"
-         " * rules of its own, from where a request starts (QEMU does, every 32 MiB), and\n"
+         " * block, which is left to the drive, goes alone: layers below may cut by rules\n"
+         " * of their own, from where a request starts (QEMU does, every 32 MiB), and\n"
          " * would cut inside blocks.\n"),
     ),
     "kmod/ledger_table.h": (
@@ -205,17 +205,17 @@ LAYER_REWRITES = {"report": {
          "static inline void node_sees_cache(struct align_node *node)\n{\n}\n\n", ""),
     ),
     "kmod/node.c": (
-        ("\t/* What a table before the first one with this target has. */\n\tnode_note_cache(node);\n", ""),
+        ("\t/* The cache below the table before the first one with this target. */\n\tnode_note_cache(node);\n", ""),
         ("\tif (node->live == at->ti->table) {\n\t\tnode->live = NULL;\n"
-         "\t\t/* What the table has that took its place. */\n\t\tnode_note_cache(node);\n\t}\n",
+         "\t\t/* The cache below the table that took its place. */\n\t\tnode_note_cache(node);\n\t}\n",
          "\tif (node->live == at->ti->table)\n\t\tnode->live = NULL;\n"),
         ("\tnode_look_for_openers(node);\n", ""),
     ),
     "kmod/sysfs.c": (
-        (" * reader may use the node. It takes node->lock, the ledger's, or node->leave_lock\n"
+        (" * reader may use the node. A reader takes node->lock, the ledger's, or node->leave_lock\n"
          " * and inside that the lock of one shard after the other; none of them is held\n"
          " * while files are removed, or a request is waited for.\n",
-         " * reader may use the node. It takes node->lock or the ledger's; neither is held\n"
+         " * reader may use the node. A reader takes node->lock or the ledger's; neither is held\n"
          " * while files are removed, or a request is waited for.\n"),
     ),
 }, "pad": {
