@@ -6,6 +6,8 @@
 
 OUT := $(CURDIR)/out
 PREFIX ?= /usr/local
+include userspace/install.mk
+$(if $(findstring $(blank),$(CURDIR)),$(error $(CURDIR): has a blank; move the tree to a folder without one))
 PYTHON := scripts/python
 PROGRAMS := alignctl drive512e
 
@@ -224,18 +226,26 @@ fleet-dashboard:  ## Documentation/admin/fleet-dashboard.svg: Grafana's panels o
 	$(call prepare,check,programs)
 	$(PYTHON) -m lab.dashboard.fleet $(DASHBOARD_ARGS)
 
+# Users other than root may have no sbin in their PATH.
+kmod_path := PATH="$$PATH:/usr/sbin:/sbin"
+
 # The release that modules was built for, told by the module itself.
-built_for = $(firstword $(shell modinfo -F vermagic kmod/dm-align.ko))
+built_for = $(firstword $(shell $(kmod_path) modinfo -F vermagic kmod/dm-align.ko))
+
+# All users may read what depmod writes, with any umask.
+depmod = umask 022; $(kmod_path) depmod $(if $(DESTDIR),-b $(DESTDIR)) $(1)
 
 install:  ## alignctl, the drive, man pages and the module (below DESTDIR, PREFIX) [KVER=<release>]
 	@test -e kmod/dm-align.ko || { echo "kmod/dm-align.ko does not exist: run make modules" >&2; exit 1; }
+	@test -n "$(built_for)" || \
+		{ echo "kmod/dm-align.ko: modinfo names no kernel that it is built for: install kmod, or run make modules" >&2; exit 1; }
+	@test -z "$(KVER)" -o -n "$(filter $(KVER) $(KVER).%,$(built_for))" || \
+		{ echo "kmod/dm-align.ko is built for $(built_for): run make modules KVER=$(KVER)" >&2; exit 1; }
 	@for program in $(PROGRAMS); do \
 		$(MAKE) --no-print-directory -C userspace/$$program OUT=$(OUT) DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) install || exit 1; \
 	done
-	@test -z "$(KVER)" -o -n "$(filter $(KVER) $(KVER).%,$(built_for))" || \
-		{ echo "kmod/dm-align.ko is built for $(built_for): run make modules KVER=$(KVER)" >&2; exit 1; }
 	install -D -m 644 kmod/dm-align.ko $(DESTDIR)/lib/modules/$(built_for)/updates/dm-align.ko
-	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(built_for)
+	$(call depmod,$(built_for))
 
 uninstall:  ## removes what install put there
 	@for program in $(PROGRAMS); do \
@@ -245,7 +255,7 @@ uninstall:  ## removes what install put there
 		test -e "$$module" || continue; \
 		release=$$(basename "$${module%/updates/dm-align.ko}"); \
 		rm -f "$$module"; \
-		depmod $(if $(DESTDIR),-b $(DESTDIR)) "$$release" || exit 1; \
+		$(call depmod,"$$release") || exit 1; \
 	done
 
 deb:  ## Debian packages: the module (DKMS), alignctl, the drive; in out/deb/

@@ -2,6 +2,7 @@
 """make install puts the program and the module where a system finds them, and make uninstall removes all files."""
 
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -10,16 +11,17 @@ from lab.linux.kernels import series_of
 from lab.paths import OUT, REPO
 
 
-def make(*arguments):
+def make(*arguments, folder=REPO, path=None, **options):
     # Without the flags and jobs of the make that may run these tests.
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    return subprocess.run(["make", "-s", "-C", REPO, *arguments], capture_output=True, text=True, env=environment)
+    environment["PATH"] = path or environment["PATH"]
+    return subprocess.run(["make", "-s", "-C", folder, *arguments], capture_output=True, text=True, env=environment, **options)
 
 
-def install(tmp_path, *arguments):
+def install(tmp_path, *arguments, **options):
     if not (REPO / "kmod" / "dm-align.ko").exists():
         pytest.skip("kmod/dm-align.ko is not built")
-    done = make("install", f"DESTDIR={tmp_path}", *arguments)
+    done = make("install", f"DESTDIR={tmp_path}", *arguments, **options)
     assert done.returncode == 0, done.stderr
     return tmp_path
 
@@ -85,7 +87,53 @@ def test_a_module_for_another_kernel_is_not_installed(tmp_path):
     done = make("install", f"DESTDIR={tmp_path}", "KVER=1.2.3-none")
     assert done.returncode != 0
     assert "make modules KVER=1.2.3-none" in done.stderr
-    assert not (tmp_path / "lib").exists()
+    assert not list(tmp_path.iterdir()), "the programs are installed, and the module is not"
+
+
+def test_a_user_without_sbin_in_the_path_installs_below_a_folder(tmp_path):
+    """As Debian's users: kmod's programs are in sbin."""
+    path = ":".join(folder for folder in os.environ["PATH"].split(":") if not folder.rstrip("/").endswith("sbin"))
+    if shutil.which("depmod", path=path):
+        pytest.skip("sbin and bin are one folder here")
+    assert (next((install(tmp_path, path=path) / "lib/modules").iterdir()) / "updates/dm-align.ko").exists()
+
+
+def test_everybody_may_read_what_is_installed_whatever_the_umask_is(tmp_path):
+    installed = install(tmp_path / "installed", preexec_fn=lambda: os.umask(0o077))
+    found = [*installed.rglob("*")]
+    assert len(found) > 50
+    assert not [path for path in found if path.stat().st_mode & 0o044 != 0o044 or path.is_dir() and not path.stat().st_mode & 1]
+
+
+def test_a_relative_destdir_is_one_folder(tmp_path):
+    relative = os.path.relpath(tmp_path, REPO)
+    assert install(relative) and make("uninstall", f"DESTDIR={relative}").returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"lib", "usr"}
+    for program in ("alignctl", "drive512e"):
+        folder = REPO / "userspace" / program
+        done = make("install", f"OUT={OUT}", f"DESTDIR={os.path.relpath(tmp_path, folder)}", folder=folder)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "usr/local/sbin/alignctl").exists() and (tmp_path / "usr/local/lib/nbdkit/plugins").exists()
+    assert list((tmp_path / "usr/local/share/alignctl/align_reports").glob("*.py"))
+
+
+@pytest.mark.parametrize("folder", [".", "userspace/alignctl", "userspace/drive512e"])
+@pytest.mark.parametrize("name, value", [("DESTDIR", "{}/my dir"), ("PREFIX", "{}/my dir")])
+def test_uninstall_removes_nothing_of_a_name_that_a_blank_cuts_off(tmp_path, folder, name, value):
+    (tmp_path / "my").mkdir()
+    (tmp_path / "my/precious").touch()
+    done = make("uninstall", f"OUT={OUT}", f"{name}={value.format(tmp_path)}", folder=REPO / folder)
+    assert done.returncode == 2 and f"{name}='{value.format(tmp_path)}': has a blank" in done.stderr, done.stderr
+    assert (tmp_path / "my/precious").exists()
+
+
+def test_a_tree_in_a_folder_with_a_blank_is_refused_with_the_reason(tmp_path):
+    tree = tmp_path / "a b"
+    (tree / "userspace").mkdir(parents=True)
+    for name in ("Makefile", "userspace/install.mk"):
+        shutil.copy(REPO / name, tree / name)
+    done = make("programs", folder=tree)
+    assert done.returncode == 2 and f"{tree}: has a blank; move the tree" in done.stderr
 
 
 def test_a_series_names_the_kernel_as_well(installed):

@@ -14,7 +14,7 @@ from lab.paths import REPO
 TARGETS = (REPO / "Makefile").read_text().rpartition(".PHONY:")[2].split()
 # What a dry run may start: make itself, for what another Makefile would do, and what variables ask for.
 HARMLESS = re.compile(r"(for program in [\w ]+; do\s+make [^`$(|;]*\$program [^`$(|;]*\|\| exit 1;\s+done"
-                      r"|make [^`$(|;]*|sed -n .*|modinfo .*|pkg-config .*|cd \S+ && find .*"
+                      r"|make [^`$(|;]*|sed -n .*|(?:PATH=\S+ )?modinfo .*|pkg-config .*|cd \S+ && find .*"
                       r"|\S+/scripts/version|\S*cc -\S*( 2>/dev/null)?)$")
 
 
