@@ -27,9 +27,12 @@ def fail(why, status=2) -> NoReturn:
 
 
 def commit():
-    """Return the checkout's commit, marked if the checkout has changes."""
-    say = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True)
-    return say.stdout.strip() or "unknown"
+    """Return the checkout's commit, marked if the checkout has changes; "unknown" in an unpacked tarball."""
+    try:
+        told = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=REPO, capture_output=True, text=True)
+    except FileNotFoundError:  # no build needs git
+        return "unknown"
+    return told.stdout.strip() or "unknown"
 
 
 @contextlib.contextmanager

@@ -133,8 +133,11 @@ class Generation:
 
     def _run(self, program, *arguments, **options):
         # Messages must not depend on the user's language.
-        return subprocess.run([program, "-c", self.folder / "apt.conf", *arguments], capture_output=True, text=True,
-                              env={**os.environ, "LC_ALL": "C"}, **options)
+        try:
+            return subprocess.run([program, "-c", self.folder / "apt.conf", *arguments], capture_output=True, text=True,
+                                  env={**os.environ, "LC_ALL": "C"}, **options)
+        except FileNotFoundError:
+            raise Unreachable(f"Debian {self.name} cannot be read: this machine has no {program}") from None
 
     def _refresh(self):
         """Fetch the lists if they are more than a day old. Raises Unreachable."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.linux import archive, kernels, modules
-from lab.paths import REPO
+from lab.paths import REPO, commit
 
 DEB822 = """\
 Types: deb deb-src
@@ -274,3 +274,19 @@ def test_each_change_of_user_mode_linux_is_made_where_its_text_stands(tmp_path, 
 def test_the_source_of_the_usual_user_mode_linux_has_each_change(name):
     text = (kernels.fetch_source(kernels.USUAL) / name).read_text()
     assert all(after in text for _, after in kernels.CHANGES[name])
+
+
+# ---- a machine that lacks a program ----
+
+def test_a_machine_without_apt_is_told_so(tmp_path, monkeypatch):
+    """Where other distributions ask for one of Debian's kernels."""
+    monkeypatch.setattr(archive, "CACHE", tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(archive.Unreachable, match="Debian bookworm cannot be read: this machine has no apt-get"):
+        archive.Generation("bookworm").names("linux-image-6.12.")
+
+
+def test_no_build_needs_git(tmp_path, monkeypatch):
+    """The tarball of a release is built where git may not be installed; the matrix notes a commit."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert commit() == "unknown"
