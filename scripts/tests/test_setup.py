@@ -4,10 +4,12 @@ missing tools and installs nothing."""
 
 import os
 import re
+import shutil
 import subprocess
 
 import pytest
 
+from lab.pace import patience
 from lab.paths import REPO
 
 NEEDS = REPO / "scripts/needs"
@@ -94,3 +96,73 @@ def test_the_builds_install_nothing(target):
     shown = subprocess.run(["make", "-n", "-C", REPO, target], capture_output=True, text=True, check=True).stdout
     assert "scripts/needs" in shown
     assert "scripts/setup" not in shown and "apt-get" not in shown
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a function that begins "scripts/setup venv" of a checkout with its own requirements, in a cache of this test."""
+    folder = tmp_path / "checkout"
+    folder.mkdir()
+    for name in ("setup", "python"):
+        shutil.copy(REPO / "scripts" / name, folder)
+    # Taken from nowhere.
+    (folder / "requirements.txt").write_text("--no-index\n")
+
+    def begin():
+        return subprocess.Popen([folder / "setup", "venv"], env={**os.environ, "DM_ALIGN_CACHE": str(tmp_path / "cache")},
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    begin.requirements = folder / "requirements.txt"
+    begin.found = lambda: [path for path in (tmp_path / "cache").glob("venv-*") if (path / "complete").exists()]
+    return begin
+
+
+def ended(process):
+    said = process.communicate(timeout=patience(120))[0]
+    return process.returncode, said.count("setup: virtual environment ")
+
+
+@pytest.mark.timeout(300)
+def test_two_checkouts_make_one_virtual_environment_and_a_new_one_for_a_new_python(checkout):
+    """The second one used to remove that of the first one, whose tests ran already; and an upgrade of Python left one without
+    a package."""
+    assert sorted(ended(each) for each in [checkout(), checkout()]) == [(0, 0), (0, 1)]
+    [made] = checkout.found()
+    assert ended(checkout()) == (0, 0)
+    [packages] = made.glob("lib/python3.*")
+    packages.rename(packages.with_name("python3.2"))
+    assert ended(checkout()) == (0, 1) and packages.exists()
+
+
+@pytest.mark.timeout(300)
+def test_a_virtual_environment_that_lacks_a_package_is_not_complete(checkout):
+    checkout.requirements.write_text("--no-index\nno-such-package\n")
+    status, made = ended(checkout())
+    assert status and made == 1 and not checkout.found()
+
+
+def test_without_a_home_the_cache_must_be_named():
+    environment = {name: value for name, value in os.environ.items() if name not in ("HOME", "DM_ALIGN_CACHE")}
+    refused = subprocess.run([REPO / "scripts/python", "--where"], env=environment, capture_output=True, text=True)
+    assert refused.returncode and refused.stdout == "" and "HOME: is not set: set it, or DM_ALIGN_CACHE" in refused.stderr
+    named = subprocess.run([REPO / "scripts/python", "--where"], env={**environment, "DM_ALIGN_CACHE": "/c"}, capture_output=True,
+                           text=True)
+    assert named.stdout.startswith("/c/venv-")
+
+
+# sudo takes the environment away, but for PATH; apt-get writes down what it has.
+STAND_INS = {"id": "echo 1000", "dpkg-query": "exit 1", "sudo": 'exec env -i PATH="$PATH" "$@"',
+             "apt-get": 'echo "$http_proxy $no_proxy: $*" >>"${0%/*}/called"'}
+
+
+def test_packages_come_through_the_users_proxy(tmp_path):
+    for name, text in STAND_INS.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "os-release").write_text("ID=debian\n")
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "DM_ALIGN_OS_RELEASE": str(tmp_path / "os-release"),
+                   "http_proxy": "http://proxy.example:3128", "no_proxy": "localhost, example"}
+    done = subprocess.run([REPO / "scripts/setup", "deb"], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    called = (tmp_path / "called").read_text().splitlines()
+    assert called and all(line.startswith("http://proxy.example:3128 localhost, example: -") for line in called)
+    assert " install " in called[-1] and "setup: sudo apt-get install -y --no-install-recommends gcc " in done.stdout
