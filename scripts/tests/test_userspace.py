@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each TAP line is a subtest here."""
+"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each TAP line is a subtest here, and so is a skip."""
 
 import re
 import subprocess
@@ -17,19 +17,43 @@ CHECKS = [(path.parent.name, target) if target == "check" else
           for path in MAKEFILES for target in re.findall(r"^(check(?:-\w+)?):", path.read_text(), re.M)]
 
 
+def verdicts(text):
+    """Return [("ok" or "not ok", promise, why it was skipped or "")] of the lines of TAP in a text."""
+    return re.findall(r"^(not ok|ok) \d+ ?-? ?(.*?)(?: # SKIP (.*))?$", text, re.M)
+
+
 @pytest.mark.parametrize("program, target", CHECKS)
 @pytest.mark.timeout(900)
 def test_make_check_passes(program, target, subtests):
     done = subprocess.run(["make", "-C", REPO / "userspace" / program, f"OUT={OUT}", target],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     # "make check" of one folder runs several programs, each with its own numbering.
-    for verdict, name in re.findall(r"^(not ok|ok) \d+ ?-? ?(.*)$", done.stdout, re.M):
+    told = verdicts(done.stdout)
+    for verdict, name, why in told:
         with subtests.test(name):
             assert verdict == "ok", done.stdout[-4000:]
-    assert done.returncode == 0, done.stdout[-4000:]
+            if why:
+                pytest.skip(why)
+    assert done.returncode == 0 and told, done.stdout[-4000:]
     # A word that no test has must not pass for a success.
     if target == "check":
         assert subprocess.run([OUT / "bin" / f"{program}-unit", "no such test"], capture_output=True).returncode == 2
+
+
+def test_what_is_skipped_has_not_passed():
+    assert verdicts("ok 1 - it holds\nnot ok 2 - it fails\n# a.c:7: x: y\nok 3 - it could # SKIP no fio\n1..3\n") == [
+        ("ok", "it holds", ""), ("not ok", "it fails", ""), ("ok", "it could", "no fio")]
+
+
+@pytest.mark.parametrize("program", [path.parent.name for path in MAKEFILES])
+def test_the_tests_of_each_file_are_run(program):
+    """A table that TAP_FILES does not name is compiled, and nothing misses it."""
+    folder = REPO / "userspace" / program / "tests"
+    tables = [name for path in folder.rglob("test_*.c") for name in
+              re.findall(r"^const struct tap_test (\w+)_tests\[\]", path.read_text(), re.M)]
+    listed = re.search(r"#define TAP_FILES\(X\)(.*?[^\\])\n", (folder / "tap.h").read_text(), re.S)[1]
+    assert len(tables) == len(list(folder.rglob("test_*.c"))) > 5
+    assert sorted(re.findall(r"X\((\w+)\)", listed)) == sorted(tables)
 
 
 @pytest.mark.parametrize("text, limits, passes", [

@@ -39,7 +39,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
 
 int main(int argc, char **argv)
 {
-	unsigned int number = 0, failed = 0;
+	unsigned int number = 0, failed = 0, skipped = 0;
 	const struct tap_test *test;
 	size_t i;
 
@@ -56,13 +56,15 @@ int main(int argc, char **argv)
 			CHECK(!threads || strstr(test->promise, "thread"),
 			      "it starts threads, and does not say so");
 			failed += tap_failures != 0;
+			skipped += !tap_failures && tap_skipped;
 			printf("%sok %u - %s%s%s\n",
 			       tap_failures ? "not " : "", ++number,
 			       test->promise, tap_skipped ? " # SKIP " : "",
 			       tap_skipped ? tap_skipped : "");
 		}
 	}
-	printf("1..%u\n# %u passed, %u failed\n", number, number - failed, failed);
+	printf("1..%u\n# %u passed, %u failed, %u skipped\n", number,
+	       number - failed - skipped, failed, skipped);
 	if (!number)
 		return 2;
 	return failed != 0;
