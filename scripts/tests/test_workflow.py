@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the repository's host runs is what make has: targets, variables, folders and series that exist, and no step besides."""
 
+import os
 import re
 import shlex
+import shutil
+import subprocess
 
 import pytest
 import yaml
@@ -94,3 +97,21 @@ def test_lint_the_programs_and_guests_are_run():
     ("make lint dist KERNELS=6.12", None)])
 def test_a_wrong_step_is_found(command, fault):
     assert wrong(command) == fault
+
+
+@pytest.mark.parametrize("text, status, last", [
+    ("echo 3 passed in 1.00s", 0, "3 passed in 1.00s"),
+    ("echo 1 failed, 2 passed in 1.00s; echo make: Error 1; exit 2", 2, "1 failed, 2 passed in 1.00s"),
+    # The shell that runs make and would write the status.
+    ("echo begun; kill -KILL $PPID", 2, "begun")])
+def test_a_run_ends_with_its_own_status(tmp_path, text, status, last):
+    """And not with that of an earlier run."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(REPO / ".ci/run", tmp_path / ".ci")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/ci.status").write_text("0\n")
+    (tmp_path / "make").write_text(f"#!/bin/sh\n{text}\n")
+    (tmp_path / "make").chmod(0o755)
+    done = subprocess.run([tmp_path / ".ci/run"], env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+                          capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (status, last), done.stdout + done.stderr
