@@ -123,11 +123,15 @@ class Outcome:
     # Clean runs of the same sources, this one among them, and their share of the full length together.
     runs: int = 1
     share: float = 0.0
+    # The sources that it concerns are not those that it began with, so it is not known which ones were run.
+    changed: bool = False
 
     @property
     def verdict(self):
         if self.status:
             return f"FAILED (status {self.status})"
+        if self.changed:
+            return "NOT COUNTED (its sources changed meanwhile)"
         return "clean" if self.words else "FAILED (no figures)"
 
     @property
@@ -140,7 +144,7 @@ def run(part, scale, folder, console):
     log = folder / f"{part.name}.log"
     # The time limit of CI does not apply to a run of hours.
     environment = {budget.VARIABLE: "0", **os.environ, **part.environment(scale)}
-    began = time.monotonic()
+    began, sources = time.monotonic(), shares.key(part)
     with open(log, "w") as file, console.status(f"{part.name}: {part.shows}") as status:
         running = subprocess.Popen(part.command, cwd=REPO, env=environment, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
@@ -151,7 +155,8 @@ def run(part, scale, folder, console):
         running.wait()
     outcome = Outcome(part.name, running.returncode, time.monotonic() - began, part.figures_of(log.read_text()),
                       # A part that cannot be scaled was run in full.
-                      scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit())
+                      scale if part.scaled else 1, datetime.now(UTC).strftime("%Y-%m-%d"), commit(),
+                      changed=shares.key(part) != sources)
     if outcome.clean:
         record = shares.add(part, outcome.scale, outcome.seconds, outcome.words if part.adds else "")
         outcome.runs, outcome.share = record["runs"], record["share"]

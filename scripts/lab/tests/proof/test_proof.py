@@ -164,6 +164,16 @@ def test_another_comment_is_no_other_source(here):
     assert here.share("rounds") == 0
 
 
+def test_a_run_whose_sources_change_meanwhile_counts_for_none(here, capsys):
+    """As when a developer goes on with the engine beside a proof of hours."""
+    program = f"{ROUNDS}; open({str(here.code)!r}, 'a').write('more')"
+    before = here.code.read_text()
+    assert here({"rounds": program}, "--scale", "0.5", scaled={"ROUNDS": 1000}) == 1
+    assert "NOT COUNTED" in capsys.readouterr().out and here.share("rounds") == 0
+    here.code.write_text(before)
+    assert here.share("rounds") == 0
+
+
 def test_published_shares_go_on_in_another_checkout(here):
     here({"rounds": ROUNDS}, "--scale", "0.1", scaled={"ROUNDS": 1000})
     assert not shares.PUBLISHED.exists()
