@@ -54,3 +54,13 @@ def whole(folder):
     yield scratch
     shutil.rmtree(folder, ignore_errors=True)
     scratch.rename(folder)
+
+
+def write_whole(path, content):
+    """Write a file that is there with all of its content or not at all, also on a full disk and beside other processes."""
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        scratch.write_bytes(content)
+        scratch.rename(path)
+    finally:
+        scratch.unlink(missing_ok=True)

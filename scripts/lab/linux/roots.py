@@ -10,7 +10,7 @@ import hashlib
 import os
 from pathlib import Path
 
-from ..paths import CACHE, fail, locked, say, whole
+from ..paths import CACHE, fail, locked, say, whole, write_whole
 from . import archive, kernels
 
 TOOLS = ("coreutils", "dash", "diffutils", "findutils", "grep", "make", "mawk", "perl-base", "sed", "sparse")
@@ -44,7 +44,7 @@ def _needs(release):
         others = {name for package in [f"linux-headers-{release}", *kbuild] for name in where.depends(package)
                   if not name.startswith("linux-")}
         kernels.fetch_headers(release)
-        memory.write_text(" ".join([where.name, *sorted({*others, *TOOLS})]) + "\n")
+        write_whole(memory, " ".join([where.name, *sorted({*others, *TOOLS})]).encode() + b"\n")
     generation, *packages = memory.read_text().split()
     return generation, packages
 

@@ -37,7 +37,7 @@ from pathlib import Path
 
 from .. import machines, pace
 from ..linux import kernels
-from ..paths import OUT, fail, locked
+from ..paths import OUT, fail, locked, write_whole
 from ..processes import die_with_parent, killed_at_end
 from . import accel
 from .findings import emulator_fault, excerpt, faults
@@ -178,7 +178,7 @@ def initramfs(booted):
         (scratch / "init").write_bytes(init)
         (scratch / "init").chmod(0o755)
         (scratch / "modules/order").write_text("\n".join(unpack_modules(booted, scratch / "modules")) + "\n")
-        target.write_bytes(pack(scratch))
+        write_whole(target, pack(scratch))
         shutil.rmtree(scratch)
     return target
 

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from rich.console import Console
 from rich.table import Table
 
-from ..paths import OUT, REPO, commit, fail, locked
+from ..paths import OUT, REPO, commit, fail, locked, write_whole
 from ..plugins import budget
 from . import shares
 
@@ -269,8 +269,8 @@ def prove(parts, given, folder):
         known[part.name] = outcome
         console.print(f"    {outcome.verdict}, {length(outcome)}\n{outcome.words}", markup=False, highlight=False)
         everything = [known[name] for name in PARTS if name in known]
-        (folder / "proof.json").write_text(
-            json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1) + "\n")
+        write_whole(folder / "proof.json", json.dumps({"parts": [dataclasses.asdict(each) for each in everything]}, indent=1)
+                    .encode() + b"\n")
         if given.hours is not None and not outcome.clean:
             # It would be chosen again.
             break

@@ -2,12 +2,14 @@
 """What is kept is made once for each input, and nothing is kept of what failed by chance."""
 
 import os
+import resource
 import time
 
 import pytest
 
 from lab import kept, paths
 from lab.linux import modules
+from lab.machines import vm
 
 
 @pytest.fixture(autouse=True)
@@ -110,3 +112,25 @@ def test_only_a_failure_that_the_source_has_caused_is_kept(sources, tmp_path, sa
         with pytest.raises(modules.BuildFailed, match="one"):
             modules.build(tmp_path, "name", sources)
     assert builds(sources) == (1 if kept_so else 2)
+
+
+@pytest.fixture
+def room():
+    """Return a function that lets each file have so many bytes, as a disk that becomes full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    yield lambda size: resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_an_initramfs_that_a_full_disk_cuts_off_is_not_kept(tmp_path, monkeypatch, room):
+    """Each guest of that kernel would die of it, until the file is removed."""
+    monkeypatch.setattr(vm, "locked", lambda name: paths.locked(name, tmp_path))
+    monkeypatch.setattr(vm, "pack", lambda folder: bytes(1 << 20))
+    booted = vm.Kernel("1.2.3", tmp_path / "vmlinuz", tmp_path / "root", ())
+    monkeypatch.setattr(vm.shutil, "copy", lambda source, target: None)
+    room(4096)
+    with pytest.raises(OSError):
+        vm.initramfs(booted)
+    room(1 << 30)
+    assert vm.initramfs(booted).stat().st_size == 1 << 20
+    assert [path.name for path in booted.root.iterdir()] == [vm.initramfs(booted).name]
