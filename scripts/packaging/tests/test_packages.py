@@ -363,10 +363,15 @@ def test_a_purge_takes_what_was_probed_and_nothing_else(tmp_path, verb, others, 
     assert (sorted(str(path.relative_to(state)) for path in state.rglob("*")) if state.exists() else None) == left
 
 
-def test_a_folder_with_other_files_is_not_replaced(tmp_path):
-    (tmp_path / "mine").touch()
-    done = subprocess.run([BUILD, "deb", tmp_path], capture_output=True, text=True)
-    assert done.returncode == 2 and str(tmp_path) in done.stderr and (tmp_path / "mine").exists()
+@pytest.mark.parametrize("kind", ["deb", "rpm"])
+@pytest.mark.parametrize("others", [[], ["browser_1.0_amd64.deb", "player-1.0.x86_64.rpm"], ["alignctl_0.1-1_amd64.deb"]])
+def test_a_folder_with_other_files_is_not_replaced(tmp_path, kind, others):
+    """Nor one with packages of others, as that of a browser's downloads."""
+    for name in ("mine", *others):
+        (tmp_path / name).touch()
+    done = subprocess.run([BUILD, kind, tmp_path], capture_output=True, text=True)
+    assert done.returncode == 2 and str(tmp_path) in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"mine", *others}
 
 
 @pytest.mark.check_all("the packages are built once, and each is compared with make install")
@@ -452,6 +457,12 @@ def test_the_spec_for_akmods_builds_for_the_kernels_of_kmodtool(tmp_path, define
     package, = (tmp_path / "RPMS").rglob("*.rpm")
     assert package.name.startswith(f"kmod-dm-align-6.0.0-with-{VERSION}-1")
     assert "/lib/modules/6.0.0-with/extra/dm-align/dm-align.ko" in run("rpm", "-qpl", package).split()
+
+
+def test_the_rpm_needs_the_libraries_that_the_program_is_linked_with():
+    linked = re.search(r"^PACKAGES := (.*)$", (REPO / "userspace/alignctl/Makefile").read_text(), re.M)[1].split()
+    needed = re.findall(r"^BuildRequires: pkgconfig\((.*)\)$", (REPO / "scripts/packaging/rpm/dm-align.spec").read_text(), re.M)
+    assert sorted(needed) == sorted([*linked, "nbdkit"])
 
 
 def test_both_specs_have_no_findings_and_fit_each_other(tmp_path):
