@@ -87,6 +87,16 @@ def test_what_the_tarball_has_can_be_built(unpacked, tmp_path):
     run("make", "-s", "-n", "-C", unpacked / "userspace/alignctl", f"OUT={tmp_path}", "all")
 
 
+def test_a_warning_of_another_compiler_ends_the_build_in_a_checkout_only(unpacked, tmp_path):
+    build = ["-s", f"OUT={tmp_path}", "CC=gcc -Wpadded", tmp_path / "build/drive512e/plugin.o"]
+    run("make", "-C", unpacked / "userspace/drive512e", *build)
+    (tmp_path / "build/drive512e/plugin.o").unlink()
+    for program in ("alignctl", "drive512e"):
+        commands = run("make", "-n", "-B", "-C", REPO / "userspace" / program, f"OUT={tmp_path}", "all")
+        compiled = [line for line in commands.splitlines() if " -c -o " in line]
+        assert len(compiled) > 10 and all((" -Werror " in line) == (REPO / ".git").exists() for line in compiled)
+
+
 def test_the_version_is_told_by_one_file(unpacked, tmp_path):
     """With another version there, programs, man pages, tarball and packages follow."""
     tree = tmp_path / "tree"
