@@ -524,8 +524,10 @@ static int add_segment(const struct attach_options *given,
 static int print_online(const struct online *online)
 {
 	CLEANUP_FREE char *maker = online_maker(online);
+	/* it may have been renamed meanwhile */
+	CLEANUP_FREE char *name = dm_name_of(online->devno);
 	struct dm_align made;
-	int result = dm_align_find(&made, online->name);
+	int result = dm_align_find(&made, name ? name : online->name);
 	size_t i;
 
 	if (result)

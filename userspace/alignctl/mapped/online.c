@@ -60,6 +60,7 @@ int online_open(struct online *device, const char *name)
 	uuid = dm_task_get_uuid(task);
 	device->uuid = memory_or_exit(strdup(uuid ? uuid : ""));
 	device->name = memory_or_exit(strdup(name));
+	device->devno = makedev(info.major, info.minor);
 	device->read_only = info.read_only;
 	if (info.suspended)
 		message_error("%s: is suspended by another program; if that program is gone: %s",
@@ -85,12 +86,16 @@ void online_close(struct online *device)
 	memset(device, 0, sizeof(*device));
 }
 
-/* Make a task that loads a table; NULL if that fails. */
+/*
+ * Make a task that loads a table; NULL if that fails. Tasks that change the device
+ * name it by its number: another program may rename it meanwhile, and a resume by
+ * the old name would leave it suspended.
+ */
 static struct dm_task *load_task(const struct online *device,
 				 const struct mapping *mapping)
 {
 	struct dm_task *task = task_new(DM_DEVICE_RELOAD);
-	bool good = task && dm_task_set_name(task, device->name) &&
+	bool good = task && task_set_devno(task, device->devno) &&
 		    (!device->read_only || dm_task_set_ro(task));
 	size_t i;
 
@@ -118,7 +123,7 @@ static int resume(const struct online *device)
 	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_RESUME);
 	int error = 0;
 
-	if (!task || !dm_task_set_name(task, device->name) ||
+	if (!task || !task_set_devno(task, device->devno) ||
 	    !dm_task_set_add_node(task, DM_ADD_NODE_ON_CREATE))
 		return ENOMEM;
 	/* else the library makes a cookie that tells udev to stay away */
@@ -146,7 +151,7 @@ static bool has_table(const struct online *device, enum which which,
 	size_t i = 0;
 
 	/* a flush would block on a suspended device */
-	if (!task || !dm_task_set_name(task, device->name) ||
+	if (!task || !task_set_devno(task, device->devno) ||
 	    !dm_task_no_flush(task) ||
 	    (which == LOADED && !dm_task_query_inactive_table(task)) ||
 	    !dm_task_run(task))
@@ -165,13 +170,13 @@ static bool has_table(const struct online *device, enum which which,
 
 /*
  * Check that no other program has suspended the device or loaded a table since
- * it was read, nor another device taken its name.
+ * it was read, nor another device taken its number.
  */
 static bool is_untouched(const struct online *device)
 {
 	struct dm_info info;
-	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_INFO,
-						       device->name, &info);
+	CLEANUP_TASK struct dm_task *task = task_query_devno(
+		DM_DEVICE_INFO, device->devno, &info);
 	const char *uuid = task ? dm_task_get_uuid(task) : NULL;
 
 	return task && !strcmp(uuid ? uuid : "", device->uuid) &&
@@ -184,7 +189,7 @@ static void clear(const struct online *device, const struct mapping *next)
 	CLEANUP_TASK struct dm_task *task = task_new(DM_DEVICE_CLEAR);
 
 	if (has_table(device, LOADED, next, mapping_line_alike) && task &&
-	    dm_task_set_name(task, device->name))
+	    task_set_devno(task, device->devno))
 		dm_task_run(task);
 }
 
@@ -196,8 +201,8 @@ static bool count_held(const struct online *device, uint64_t *held,
 		       uint64_t *degraded)
 {
 	struct dm_info info;
-	CLEANUP_TASK struct dm_task *task = task_query(DM_DEVICE_STATUS,
-						       device->name, &info);
+	CLEANUP_TASK struct dm_task *task = task_query_devno(
+		DM_DEVICE_STATUS, device->devno, &info);
 	struct align_status status;
 	struct align_state state;
 	uint64_t start, length;
@@ -437,7 +442,7 @@ int online_replace(const struct online *device, const struct mapping *next,
 	bool untouched, loaded;
 
 	if (!load || !old || !suspend ||
-	    !dm_task_set_name(suspend, device->name)) {
+	    !task_set_devno(suspend, device->devno)) {
 		message_error("%s: %s", device->name, task_error(load));
 		return ALIGNCTL_IO;
 	}

@@ -13,13 +13,15 @@
 
 /**
  * struct online - a device whose table is to be replaced
- * @name: name of the device below /dev/mapper
+ * @name: name that the device had below /dev/mapper when it was read
+ * @devno: device number, which a device keeps when it is renamed
  * @uuid: UUID of the device; "": none
  * @read_only: the device is read-only
  * @mapping: the live table
  */
 struct online {
 	char *name;
+	dev_t devno;
 	char *uuid;
 	bool read_only;
 	struct mapping mapping;

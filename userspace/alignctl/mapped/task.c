@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -75,18 +76,37 @@ bool task_run_and_settle(struct dm_task *task)
 	return done;
 }
 
+bool task_set_devno(struct dm_task *task, dev_t devno)
+{
+	return dm_task_set_major(task, (int)major(devno)) &&
+	       dm_task_set_minor(task, (int)minor(devno));
+}
+
+/* Run a task if it is @addressed to a device, else destroy it; as task_query(). */
+static struct dm_task *run_query(struct dm_task *task, bool addressed,
+				 struct dm_info *info)
+{
+	/* a flush would block on a suspended device */
+	if (addressed && dm_task_no_flush(task) && dm_task_run(task) &&
+	    dm_task_get_info(task, info) && info->exists)
+		return task;
+	if (task)
+		dm_task_destroy(task);
+	return NULL;
+}
+
 struct dm_task *task_query(int type, const char *name, struct dm_info *info)
 {
 	struct dm_task *task = task_new(type);
 
-	if (!task)
-		return NULL;
-	/* a flush would block on a suspended device */
-	if (dm_task_set_name(task, name) && dm_task_no_flush(task) &&
-	    dm_task_run(task) && dm_task_get_info(task, info) && info->exists)
-		return task;
-	dm_task_destroy(task);
-	return NULL;
+	return run_query(task, task && dm_task_set_name(task, name), info);
+}
+
+struct dm_task *task_query_devno(int type, dev_t devno, struct dm_info *info)
+{
+	struct dm_task *task = task_new(type);
+
+	return run_query(task, task && task_set_devno(task, devno), info);
 }
 
 void task_report_refusal(const char *name, const char *what,

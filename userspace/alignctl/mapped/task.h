@@ -5,6 +5,7 @@
 
 #include <libdevmapper.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* Create a task; NULL without device-mapper or permission to use it. */
 struct dm_task *task_new(int type);
@@ -22,6 +23,10 @@ bool task_udev_runs(void);
 
 /* Run a task of @type on a device; NULL if that fails. */
 struct dm_task *task_query(int type, const char *name, struct dm_info *info);
+struct dm_task *task_query_devno(int type, dev_t devno, struct dm_info *info);
+
+/* Address a task by a device's number. Return: false if that fails. */
+bool task_set_devno(struct dm_task *task, dev_t devno);
 
 /* Run a task that changes devices, and wait for udev to update the nodes. */
 bool task_run_and_settle(struct dm_task *task);

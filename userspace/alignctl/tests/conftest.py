@@ -72,6 +72,12 @@ def mapper(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def swapper(tmp_path_factory):
+    """The library that stands for libdevmapper where a table is replaced."""
+    return preloaded(tmp_path_factory.mktemp("swapper"), "swaphook")
+
+
+@pytest.fixture(scope="session")
 def syncs(tmp_path_factory):
     """The library that notes what is written to the disk, in their order."""
     return preloaded(tmp_path_factory.mktemp("syncs"), "synchook")

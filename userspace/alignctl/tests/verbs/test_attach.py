@@ -138,6 +138,21 @@ def test_a_device_that_another_one_maps_meanwhile_is_not_attached(loop, tmp_path
     assert log.read_text().split() == ["create", "load", "remove"]
 
 
+def test_a_device_that_is_renamed_while_it_is_suspended_goes_on(loop, tmp_path, swapper):
+    """Its old name would then mean no device, and nothing would resume this one."""
+    machine = Machine(tmp_path / "machine")
+    machine.disk("sda", (8, 0))
+    number = os.stat(loop).st_rdev
+    machine.disk("dm-0", (os.major(number), os.minor(number)), parent="virtual/block", dm__name="first")
+    # the same device by its number, once it is renamed
+    machine.disk("dm-9", (253, 0), parent="virtual/block", dm__name="second")
+    log = tmp_path / "log"
+    done = alignctl("attach", "--online", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root),
+                                                     "LD_PRELOAD": str(swapper), "SWAPHOOK": str(log)})
+    assert log.read_text().split() == ["load", "suspend", "resume", "(live)", "align"], done.stderr
+    assert done.returncode == FINE and "/dev/mapper/second: on /dev/sda, mode report" in done.stdout
+
+
 def physical_volume(path):
     """Write the label of a physical volume of LVM, without metadata, as pvcreate does."""
     label = bytearray(512)
