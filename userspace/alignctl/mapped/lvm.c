@@ -39,7 +39,11 @@ static char *lvm_pattern(const struct device *device)
 		bool plain = isalnum((unsigned char)*from) ||
 			     strchr("-_/:", *from);
 
-		to += sprintf(to, plain ? "%c" : "[%c]", *from);
+		/* the one of "\x20" would escape the bracket behind it */
+		if (*from == '\\')
+			*to++ = '.';
+		else
+			to += sprintf(to, plain ? "%c" : "[%c]", *from);
 	}
 	*to = '\0';
 	return message_format("r|^/dev/%s%s%s$|", dm ? "mapper/" : "", name,

@@ -3,6 +3,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import zlib
 
@@ -10,6 +11,7 @@ import pytest
 
 from alignctl_program import alignctl
 from audited import BRIDGE, Machine, keep_probed
+from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 
@@ -181,6 +183,22 @@ def test_the_filter_for_lvm_hides_a_device_with_its_partitions_and_no_other_one(
     [pattern] = re.findall(r'global_filter = \[ "r\|(.*?)\|" \]', done.stderr)
     pattern = re.compile(pattern)
     assert all(pattern.match(f"/dev/{each}") for each in hidden) and not any(pattern.match(f"/dev/{each}") for each in seen)
+
+
+@pytest.mark.skipif(not shutil.which("lvm"), reason="no LVM")
+def test_lvm_takes_the_filter_for_a_device_of_any_name(loop, tmp_path, mapper):
+    """With one that it cannot parse it activates no group at all, at the next boot neither."""
+    physical_volume(loop)
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk("dm-0", (os.major(number), os.minor(number)), parent="virtual/block", dm__name="my\\x20#disk")
+    done = alignctl("attach", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
+                                         "MAPPERHOOK": str(tmp_path / "log")})
+    [pattern] = re.findall(r'global_filter = \[ "r\|(.*?)\|" \]', done.stderr)
+    assert re.match(pattern, "/dev/mapper/my\\x20#disk") and not re.match(pattern, "/dev/mapper/my\\x20#disk1")
+    [line] = re.findall(r"devices \{.*\}", done.stderr)
+    taken = subprocess.run(["lvm", "pvs", "--config", line], text=True, capture_output=True, check=False, timeout=patience(60))
+    assert "regex" not in taken.stderr and taken.returncode == 0
 
 
 @pytest.mark.parametrize("parent, warned", [("platform/host3/session1/target3:0:0", True), ("pci0/ata1", False)])
