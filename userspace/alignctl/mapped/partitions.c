@@ -25,16 +25,72 @@ static char *node_of(const struct dm_align *device)
 	return name ? message_format("/dev/mapper/%s", name) : NULL;
 }
 
+/**
+ * struct maps - search for the maps of a device's partitions
+ * @mapped: there are some
+ * @align: the name of one that 'attach --online' has made an align device, or NULL
+ */
+struct maps {
+	bool mapped;
+	char *align;
+};
+
+static void visit_holder(const char *name, void *context)
+{
+	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
+	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
+	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
+	struct maps *maps = context;
+
+	if (!dm_uuid_partition(uuid))
+		return;
+	maps->mapped = true;
+	if (epoch && !maps->align)
+		maps->align = sysfs_text(dir, "dm/name");
+}
+
+/* Find the maps of a device's partitions; the caller frees @align. */
+static struct maps find_maps(const struct dm_align *device)
+{
+	CLEANUP_FREE char *holders = sysfs_path("/sys/dev/block/%u:%u/holders",
+						major(device->devno),
+						minor(device->devno));
+	struct maps maps = { 0 };
+
+	sysfs_each(holders, visit_holder, &maps);
+	return maps;
+}
+
+/*
+ * Leave the partitions as they are where @align, if it is not NULL, is one that is an
+ * align device: 'kpartx -a' would make it linear without a look at what it holds, and
+ * 'kpartx -d' does not remove it. Return: whether there is one, which has been said.
+ */
+static bool keep_align(const struct dm_align *device, const char *align)
+{
+	CLEANUP_FREE char *detach = NULL;
+
+	if (!align)
+		return false;
+	detach = remedy_of_name(REMEDY_DETACH, align);
+	message_warning("%s: its partitions are left as they are, as %s is an align device, too, which kpartx would make linear; first: %s",
+			device->name, align, detach);
+	return true;
+}
+
 int partitions_map(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = node_of(device);
 	/* wait for udev, so that the nodes are there */
 	char *kpartx[] = { "kpartx", "-a", "-s", node, NULL };
 	CLEANUP_FREE char *output = NULL, *map = NULL;
+	CLEANUP_FREE char *align = find_maps(device).align;
 	struct device self;
 	bool has;
 	int status;
 
+	if (keep_align(device, align))
+		return ALIGNCTL_FINE;
 	if (!node || device_open_devno(&self, device->devno, node))
 		return ALIGNCTL_IO;
 	has = guard_partition_table(&self);
@@ -54,31 +110,19 @@ int partitions_map(const struct dm_align *device)
 	return ALIGNCTL_IO;
 }
 
-static void visit_holder(const char *name, void *context)
-{
-	CLEANUP_FREE char *dir = sysfs_path("/sys/class/block/%s", name);
-	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
-
-	*(bool *)context |= dm_uuid_partition(uuid);
-}
-
 bool partitions_unmap(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = node_of(device);
 	CLEANUP_FREE char *output = NULL;
-	CLEANUP_FREE char *holders = sysfs_path("/sys/dev/block/%u:%u/holders",
-						major(device->devno),
-						minor(device->devno));
+	const struct maps maps = find_maps(device);
+	CLEANUP_FREE char *align = maps.align;
 	char *kpartx[] = { "kpartx", "-d", "-s", node, NULL };
-	bool mapped = false;
 
-	if (!node)
+	if (!node || !maps.mapped || keep_align(device, align))
 		return false;
-	sysfs_each(holders, visit_holder, &mapped);
 	/* kpartx leaves what is open, and the caller sees that */
-	if (mapped)
-		program_run(kpartx, &output);
-	return mapped;
+	program_run(kpartx, &output);
+	return true;
 }
 
 void partitions_remap(const struct dm_align *device)

@@ -214,22 +214,42 @@ def test_a_line_for_a_disk_of_the_network_is_warned_of(loop, tmp_path, mapper, p
     assert (said in done.stderr) == warned
 
 
-def test_a_refused_detach_leaves_the_partitions_mapped(tmp_path, mapper):
-    """kpartx unmaps those that are not open before it is known whether the device is free."""
-    machine = Machine(tmp_path / "machine")
+def partitioned(root, mapper, kpartx, **partition):
+    """A machine with an attached disk that has a mounted partition; return it and the environment of alignctl, where kpartx
+    only notes that it is run."""
+    machine = Machine(root)
     machine.disk("sda", (8, 0))
     machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name="align-sda", dm__uuid="ALIGN-1")
-    machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="align-sda1", dm__uuid="part1-ALIGN-1")
+    machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="align-sda1", dm__uuid="part1-ALIGN-1",
+                 **partition)
     (machine.root / "proc/self/mountinfo").write_text("22 1 253:1 / /srv rw - xfs /dev/mapper/align-sda1 rw\n")
-    log, kpartx = tmp_path / "log", tmp_path / "bin/kpartx"
-    kpartx.parent.mkdir()
-    kpartx.write_text(f'#!/bin/sh\necho kpartx "$@" >>{log}\n')
-    kpartx.chmod(0o755)
-    refused = alignctl("detach", "align-sda", env={
-        **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(log),
-        "MAPPERHOOK_OPEN": "1", "PATH": f"{kpartx.parent}:{os.environ['PATH']}"})
+    program = kpartx / "bin/kpartx"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho kpartx "$@" >>{kpartx / "log"}\n')
+    program.chmod(0o755)
+    return machine, {**os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
+                     "MAPPERHOOK": str(kpartx / "log"), "MAPPERHOOK_OPEN": "1",
+                     "PATH": f"{program.parent}:{os.environ['PATH']}"}
+
+
+def test_a_refused_detach_leaves_the_partitions_mapped(tmp_path, mapper):
+    """kpartx unmaps those that are not open before it is known whether the device is free."""
+    _, environment = partitioned(tmp_path / "machine", mapper, tmp_path)
+    refused = alignctl("detach", "align-sda", env=environment)
     assert refused.returncode == BUSY and "dm-1 (align-sda1) is mounted on /srv" in refused.stderr
-    assert log.read_text().splitlines() == ["kpartx -d -s /dev/mapper/align-sda", "kpartx -a -s /dev/mapper/align-sda"]
+    assert (tmp_path / "log").read_text().splitlines() == [
+        "kpartx -d -s /dev/mapper/align-sda", "kpartx -a -s /dev/mapper/align-sda"]
+
+
+@pytest.mark.parametrize("words, status", [(["detach", "align-sda"], BUSY), (["attach", "--tab", "align-sda"], FINE)])
+def test_a_partition_that_is_an_align_device_stays_one(tmp_path, mapper, words, status):
+    """kpartx -a loads the tables of all partitions anew, as linear: what could not be written would be lost."""
+    machine, environment = partitioned(tmp_path / "machine", mapper, tmp_path, align__epoch=1)
+    (machine.root / "etc").mkdir()
+    (machine.root / "etc/aligntab").write_text("align-sda /dev/none\n")
+    done = alignctl(*words, env=environment)
+    assert done.returncode == status and not (tmp_path / "log").exists()
+    assert "align-sda1 is an align device, too, which kpartx would make linear; first: alignctl detach align-sda1" in done.stderr
 
 
 @pytest.mark.parametrize("name, flags", [("sde", os.O_RDONLY), ("sde", os.O_RDWR), ("nbd0", os.O_RDWR)])
