@@ -22,6 +22,7 @@
 #include "base/message.h"
 #include "boot/aligntab.h"
 #include "mapped/dm.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 
 #define BLANKS	" \t"
@@ -59,6 +60,7 @@ bool aligntab_off(void)
 static void free_line(struct aligntab_line *line)
 {
 	free(line->name);
+	free(line->kernel_name);
 	free(line->device);
 	free(line->value);
 	free(line->text);
@@ -75,10 +77,11 @@ void aligntab_free(struct aligntab *tab)
 const struct aligntab_line *aligntab_find(const struct aligntab *tab,
 					  const char *name)
 {
+	CLEANUP_FREE char *kernel_name = dm_kernel_name(name);
 	size_t i;
 
 	for (i = 0; i < tab->nr; i++)
-		if (!strcmp(tab->line[i].name, name))
+		if (!strcmp(tab->line[i].kernel_name, kernel_name))
 			return &tab->line[i];
 	return NULL;
 }
@@ -146,6 +149,7 @@ static const char *take_name(struct aligntab_line *line, const char *field)
 	line->name = decode_field(field);
 	if (!line->name || has_control(line->name))
 		return "the name has a control character";
+	line->kernel_name = dm_kernel_name(line->name);
 	if (strchr(line->name, '/'))
 		return "the name has a '/'";
 	if (dm_name_reserved(line->name))
@@ -332,7 +336,7 @@ static const struct aligntab_line *find_taken(const struct aligntab *tab,
 		const struct aligntab_line *other = &tab->line[i];
 
 		*what = line->name;
-		if (!strcmp(other->name, line->name))
+		if (!strcmp(other->kernel_name, line->kernel_name))
 			return other;
 		*what = line->device;
 		if (other->by == line->by && same_value(other, line))

@@ -39,7 +39,8 @@ struct aligntab_claim {
 /**
  * struct aligntab_line - a good line
  * @number: number of the line in the file, from 1
- * @name: name of the align device below /dev/mapper
+ * @name: name of the align device, as a user writes it
+ * @kernel_name: name of the node below /dev/mapper, with unusual bytes as "\xNN"
  * @device: device as the line names it, without escapes
  * @by: how @device names it
  * @value: value that udev must have for it, with unusual bytes as "\xNN"
@@ -55,6 +56,7 @@ struct aligntab_claim {
 struct aligntab_line {
 	unsigned int number;
 	char *name;
+	char *kernel_name;
 	char *device;
 	enum aligntab_by by;
 	char *value;
@@ -95,7 +97,7 @@ void aligntab_parse(struct aligntab *tab, const char *path, const char *text,
 		    size_t length, bool quiet);
 void aligntab_free(struct aligntab *tab);
 
-/* Return the line of that name, or NULL. */
+/* Return the line of that name, in either form, or NULL. */
 const struct aligntab_line *aligntab_find(const struct aligntab *tab,
 					  const char *name);
 

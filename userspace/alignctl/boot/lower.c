@@ -25,7 +25,6 @@
 #include "mapped/lvm.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
-#include "sysfs/dm_name.h"
 #include "sysfs/guard.h"
 #include "sysfs/sysfs.h"
 
@@ -203,7 +202,7 @@ static void print_lower(const struct aligntab_line *line,
 {
 	CLEANUP_FREE char *escaped = unit_escape(line->name);
 	CLEANUP_FREE char *unit = unit_of(line->name);
-	CLEANUP_FREE char *name = dm_kernel_name(line->name);
+	const char *name = line->kernel_name;
 	CLEANUP_FREE char *detach = remedy_of_name(REMEDY_DETACH, line->name);
 	CLEANUP_FREE char *attach = remedy_of_name(REMEDY_ATTACH_TAB,
 						   line->name);

@@ -24,6 +24,7 @@
 #include "mapped/online.h"
 #include "mapped/partitions.h"
 #include "remedy/remedy.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/guard.h"
 
 #define INITRAMFS	"/usr/sbin/update-initramfs"
@@ -77,6 +78,7 @@ static int check_options(const struct aligntab_line *line,
 static int check_lines(const char *name, const struct device *device,
 		       const struct attach_options *options, bool *there)
 {
+	CLEANUP_FREE char *kernel_name = dm_kernel_name(name);
 	struct find_result found;
 	struct aligntab tab;
 	int result = aligntab_read(&tab, false);
@@ -86,7 +88,7 @@ static int check_lines(const char *name, const struct device *device,
 	*there = false;
 	for (i = 0; i < tab.nr && !result; i++) {
 		const struct aligntab_line *line = &tab.line[i];
-		bool named = !strcmp(line->name, name);
+		bool named = !strcmp(line->kernel_name, kernel_name);
 
 		find_now(line, &found);
 		means = find_has(&found, device->devno);
@@ -358,9 +360,27 @@ int persist_attach(struct attach_options *options, const char *name,
 	return result;
 }
 
+/*
+ * Return the unit of the line of a device, for free(), as the generator has called it;
+ * NULL: there is none.
+ */
+static char *unit_of_device(const char *name)
+{
+	const struct aligntab_line *line;
+	struct aligntab tab;
+	char *unit;
+
+	if (aligntab_read(&tab, true))
+		return NULL;
+	line = aligntab_find(&tab, name);
+	unit = unit_of(line ? line->name : name);
+	aligntab_free(&tab);
+	return unit;
+}
+
 void persist_stop_unit(const char *name)
 {
-	CLEANUP_FREE char *unit = unit_of(name);
+	CLEANUP_FREE char *unit = unit_of_device(name);
 	/*
 	 * Wait, or the stop could come after the next attach; not for ever, as
 	 * the caller may be what systemd waits for before this unit's stop.

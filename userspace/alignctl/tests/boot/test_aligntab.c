@@ -206,6 +206,11 @@ static void duplicates(void)
 	      "UUIDs are the same in capitals, labels are not: %zu good",
 	      tab.nr);
 	aligntab_free(&tab);
+	parse(&tab, "my\\040disk UUID=1\nmy\\134x20disk UUID=2\nmy\\134x2 UUID=3\n");
+	CHECK(tab.nr == 2 && aligntab_find(&tab, "my disk") &&
+	      aligntab_find(&tab, "my\\x20disk") == &tab.line[0],
+	      "a name is the same as the kernel has it: %zu good", tab.nr);
+	aligntab_free(&tab);
 }
 
 /* Check that lines can be added and removed with nothing else changed. */

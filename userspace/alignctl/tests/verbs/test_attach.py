@@ -267,3 +267,20 @@ def test_a_program_that_writes_beside_the_new_device_is_named(loop, tmp_path, ma
     said = f"{loop}: process {os.getpid()} ("
     assert (said in done.stderr and "bypasses the new device" in done.stderr) == (
         name == "sde" and flags == os.O_RDWR)
+
+
+@pytest.mark.parametrize("name", ["my disk", "my\\x20disk"])
+def test_a_device_is_detached_for_good_by_either_form_of_its_name(tmp_path, mapper, name):
+    """list has the kernel's form; a line that stayed would attach the device again."""
+    machine = Machine(tmp_path / "machine")
+    machine.disk("sda", (8, 0))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name="my\\x20disk", dm__uuid="ALIGN-1")
+    tab = machine.root / "etc/aligntab"
+    tab.parent.mkdir()
+    tab.write_text("my\\040disk /dev/none\nother /dev/none2\n")
+    log = tmp_path / "log"
+    done = alignctl("detach", name, "--persist", env={
+        **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(log),
+        "MAPPERHOOK_OPEN": "0"})
+    assert done.returncode == FINE and log.read_text().split() == ["remove"], done.stderr
+    assert tab.read_text() == "other /dev/none2\n"
