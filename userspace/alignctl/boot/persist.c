@@ -319,10 +319,22 @@ static void print_kept(const char *name, const char *how, bool stable)
 				name);
 }
 
+/*
+ * Return the path of a device for its line, for free(): udev knows no name outside of
+ * /dev, and would not hide what a line means by one.
+ */
+static char *path_of(const struct device *given)
+{
+	return strncmp(given->path, "/dev/", strlen("/dev/")) ?
+		online_path(given->devno) :
+		memory_or_exit(strdup(given->path));
+}
+
 int persist_attach(struct attach_options *options, const char *name,
 		   const struct device *given)
 {
 	CLEANUP_FREE char *node = message_format("/dev/%s", given->sys.name);
+	CLEANUP_FREE char *path = path_of(given);
 	CLEANUP_FREE char *below = NULL, *text = NULL;
 	/* the link that was given may be one that goes */
 	const struct device here = device_at(given, node), *device = &here;
@@ -338,7 +350,7 @@ int persist_attach(struct attach_options *options, const char *name,
 	result = line_text(options, name, device, attached && !there, &text);
 	if (result)
 		return result;
-	below = find_stable_name(device->devno, given->path, &stable);
+	below = find_stable_name(device->devno, path, &stable);
 	/* from here on the line and the device are made, or taken back, both */
 	CLEANUP_SIGNALS sigset_t before = signals_block();
 

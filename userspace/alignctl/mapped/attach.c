@@ -369,10 +369,11 @@ static void print_target(const char *name, const char *below,
 			 const struct dm_align *device,
 			 const struct align_target *target)
 {
+	CLEANUP_FREE char *node = dm_node(name, 0);
 	const struct align_status *status = &target->status;
 	int64_t offset;
 
-	printf("/dev/mapper/%s: on %s, mode %s, ", name, below, status->mode);
+	printf("%s: on %s, mode %s, ", node, below, status->mode);
 	if (target_offers_smaller(target, device->logical))
 		printf("logical block %" PRIu32 " bytes (below: %" PRIu32 "), ",
 		       device->logical, target->lower_logical);

@@ -284,3 +284,23 @@ def test_a_device_is_detached_for_good_by_either_form_of_its_name(tmp_path, mapp
         "MAPPERHOOK_OPEN": "0"})
     assert done.returncode == FINE and log.read_text().split() == ["remove"], done.stderr
     assert tab.read_text() == "other /dev/none2\n"
+
+
+def test_the_node_of_a_new_device_and_the_line_of_a_link_are_names_that_stay(loop, tmp_path, mapper):
+    """The kernel has another form of an unusual name; udev does not hide what a path outside of /dev means."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(loop.name, (os.major(number), os.minor(number)))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", dm__name="my\\x20disk", dm__uuid="ALIGN-1")
+    (machine.root / "etc").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(loop)
+    for path in (link, os.path.relpath(loop)):
+        done = alignctl("attach", path, "--persist", "--name", "my disk", env={
+            **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(tmp_path / "log"),
+            "MAPPERHOOK_MADE": "1"})
+        assert done.returncode == FINE and f"/dev/mapper/my\\x20disk: on {loop}, mode report" in done.stdout, done.stderr
+        tab = machine.root / "etc/aligntab"
+        [line] = tab.read_text().splitlines()[1:]
+        assert line.startswith(f"my\\040disk {loop} claimed=")
+        tab.unlink()

@@ -4,9 +4,10 @@
  * device-mapper has the target align and no devices. It takes what makes a device,
  * dm-0, and appends each request as a line to the file MAPPERHOOK. Anything else
  * fails. If MAPPERHOOK_OPEN is set, dm-0 is an align device that attach has made, and
- * is open so many times.
+ * is open so many times. If MAPPERHOOK_MADE is set, the device is there once it is made.
  */
 #include <libdevmapper.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ void dm_task_destroy(struct dm_task *task)
 
 int dm_task_run(struct dm_task *task)
 {
+	static bool made;
 	const size_t nr = sizeof(names) / sizeof(names[0]);
 	const char *log = getenv("MAPPERHOOK");
 	FILE *file;
@@ -44,12 +46,13 @@ int dm_task_run(struct dm_task *task)
 	    task->type == DM_DEVICE_LIST_VERSIONS)
 		return 1;
 	if (task->type == DM_DEVICE_STATUS || task->type == DM_DEVICE_TABLE)
-		return !!getenv("MAPPERHOOK_OPEN");
+		return made || getenv("MAPPERHOOK_OPEN");
 	if ((size_t)task->type >= nr || !names[task->type])
 		return 0;
 	file = log ? fopen(log, "a") : NULL;
 	if (!file)
 		abort();
+	made |= getenv("MAPPERHOOK_MADE") && task->type == DM_DEVICE_RESUME;
 	fprintf(file, "%s\n", names[task->type]);
 	fclose(file);
 	return 1;
@@ -60,7 +63,9 @@ int dm_task_get_info(struct dm_task *task, struct dm_info *info)
 	const char *open = getenv("MAPPERHOOK_OPEN");
 
 	memset(info, 0, sizeof(*info));
-	info->exists = open || task->type == DM_DEVICE_CREATE;
+	info->exists = open || task->type == DM_DEVICE_CREATE ||
+		       task->type == DM_DEVICE_STATUS ||
+		       task->type == DM_DEVICE_TABLE;
 	info->open_count = open ? atoi(open) : 0;
 	info->major = 253;
 	return 1;
