@@ -447,6 +447,8 @@ static int check_line_of(const char *name, dev_t *below)
 
 int persist_detach(const char *name, dev_t below)
 {
+	/* without the line, a second try would not come to the steps behind */
+	CLEANUP_SIGNALS sigset_t before = signals_block();
 	struct lvm_volume volume;
 	struct device device;
 	bool removed;

@@ -4,6 +4,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import zlib
 
@@ -304,3 +305,26 @@ def test_the_node_of_a_new_device_and_the_line_of_a_link_are_names_that_stay(loo
         [line] = tab.read_text().splitlines()[1:]
         assert line.startswith(f"my\\040disk {loop} claimed=")
         tab.unlink()
+
+
+def test_a_signal_does_not_end_a_detach_for_good_behind_its_first_step(loop, tmp_path, mapper):
+    """It comes while alignctl waits for udev: LVM and md would go on without the device, and a second try finds no line."""
+    with open(loop, "r+b") as member:
+        member.seek(4096)
+        member.write(bytes.fromhex("fc4e2ba9") + (1).to_bytes(4, "little") + bytes(136) + (8).to_bytes(8, "little"))
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(loop.name, (os.major(number), os.minor(number)))
+    (machine.root / "etc").mkdir()
+    (machine.root / "etc/aligntab").write_text(f"kept {loop}\n")
+    log = tmp_path / "log"
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, does in (("udevadm", "kill -TERM $PPID"), ("mdadm", f'echo mdadm "$@" >>{log}')):
+        (programs / name).write_text(f"#!/bin/sh\n{does}\n")
+        (programs / name).chmod(0o755)
+    ended = alignctl("detach", "kept", "--persist", env={
+        **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(log),
+        "PATH": f"{programs}:{os.environ['PATH']}"})
+    assert ended.returncode == -signal.SIGTERM and (machine.root / "etc/aligntab").read_text() == ""
+    assert log.read_text().splitlines() == ["mdadm --version", "mdadm --examine --scan --verbose"]
