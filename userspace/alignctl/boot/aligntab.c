@@ -688,16 +688,17 @@ int aligntab_add(const char *name, const char *device, const char *options,
 	return result;
 }
 
-/* Put the text without a line in place; @added: what else goes, or NULL. */
+/* Put the text without a line in place, and keep it; @added: what else goes, or NULL. */
 static int edit_remove(struct edit *edit, unsigned int number,
 		       const struct aligntab_added *added)
 {
 	size_t all = edit->length;
-	CLEANUP_FREE char *text = aligntab_without(edit->text, &edit->length,
-						   number);
-	bool last = !memcmp(text, edit->text, edit->length);
+	CLEANUP_FREE char *text = edit->text;
+	bool last;
 
-	if (added && added->file && !strcmp(text, heading)) {
+	edit->text = aligntab_without(text, &edit->length, number);
+	last = !memcmp(text, edit->text, edit->length);
+	if (added && added->file && !strcmp(edit->text, heading)) {
 		if (unlink(edit->path))
 			return edit_failed(edit->path);
 		fsync(edit->folder_fd);
@@ -706,7 +707,40 @@ static int edit_remove(struct edit *edit, unsigned int number,
 	if (added && added->newline && last && edit->length &&
 	    edit->length < all)
 		edit->length--;
-	return edit_replace(edit, text, edit->length);
+	return edit_replace(edit, edit->text, edit->length);
+}
+
+static bool has_number(const struct aligntab *tab, unsigned int number)
+{
+	size_t i;
+
+	for (i = 0; i < tab->nr; i++)
+		if (tab->line[i].number == number)
+			return true;
+	return false;
+}
+
+/*
+ * Warn of lines that were ignored because of the line @number of @before, which
+ * @edit no longer has: they count from now on.
+ */
+static void warn_of_next(const struct edit *edit, const struct aligntab *before,
+			 unsigned int number)
+{
+	struct aligntab after = { 0 };
+	size_t i;
+
+	aligntab_parse(&after, edit->path, edit->text, edit->length, true);
+	for (i = 0; i < after.nr; i++) {
+		const struct aligntab_line *line = &after.line[i];
+
+		if (!has_number(before, line->number +
+					(line->number >= number)))
+			message_warning("%s:%u: %s: this line was ignored, and counts now; remove it, too, if %s is not to be attached",
+					edit->path, line->number, line->name,
+					line->device);
+	}
+	aligntab_free(&after);
 }
 
 /* Remove the line of that name. Return: as aligntab_remove(). */
@@ -728,6 +762,8 @@ static int remove_line(const char *name, const struct aligntab_added *added,
 	if (line) {
 		result = edit_remove(&edit, line->number, added);
 		*removed = !result;
+		if (*removed)
+			warn_of_next(&edit, &tab, line->number);
 	}
 	aligntab_free(&tab);
 	edit_end(&edit);

@@ -196,6 +196,19 @@ def test_systemd_has_nothing_to_say_about_the_units(tree, tmp_path):
     assert not [line for line in done.stderr.splitlines() if "align" in line]
 
 
+def test_a_line_that_counts_once_another_one_is_removed_is_named(tree):
+    """It was ignored before, as a second one of its name or device: the next boot attaches what was detached for good."""
+    tree.aligntab("late UUID=1\nother UUID=2\nlate UUID=3\nagain UUID=1\nwrong\n")
+    done = subprocess.run([ALIGNCTL, "detach", "late", "--persist"], text=True, capture_output=True, timeout=patience(60),
+                          check=True, env=tree.environment)
+    said = [line.split(": ", 3)[-1] for line in done.stderr.splitlines() if "counts now" in line]
+    assert [line.split()[-6:] for line in said] == [f"UUID={n} is not to be attached".split() for n in (3, 1)]
+    assert re.findall(r"aligntab:(\d+): (\w+): this line was ignored", done.stderr) == [("2", "late"), ("3", "again")]
+    again = subprocess.run([ALIGNCTL, "detach", "other", "--persist"], text=True, capture_output=True, timeout=patience(60),
+                           check=True, env=tree.environment)
+    assert "counts now" not in again.stderr
+
+
 # udev's question
 
 def test_a_device_of_no_line_is_left_alone(tree):
