@@ -523,6 +523,13 @@ char *aligntab_with(const char *path, const char *text, size_t *length,
 	if (open_end)
 		all[*length] = '\n';
 	strcpy(all + *length + open_end, line);
+	/* no line of a larger file is read */
+	if (size > ALIGNTAB_BYTES_MAX) {
+		message_error("%s: has no room for another line; shorten the file, of which 1 MiB is read",
+			      path);
+		free(all);
+		return NULL;
+	}
 	aligntab_parse(&before, path, text, *length, true);
 	aligntab_parse(&after, path, all, size, true);
 	good = after.nr == before.nr + 1 &&

@@ -270,6 +270,17 @@ static void text_not_edited(void)
 				     names[i][1], "");
 		CHECK(!with, "row %zu: %s", i, with);
 	}
+	for (i = 0; i < 2; i++) {
+		/* the line has nine bytes */
+		CLEANUP_FREE char *with = NULL, *full = memory_or_exit(
+			malloc(ALIGNTAB_BYTES_MAX));
+
+		length = ALIGNTAB_BYTES_MAX - 9 + i;
+		memset(full, '#', length);
+		full[length - 1] = '\n';
+		with = aligntab_with("tab", full, &length, "x", "/dev/x", "");
+		CHECK((i == 0) == (with != NULL), "a file of the largest size and %zu bytes", i);
+	}
 }
 
 /* Return the file's text, for free(). */
