@@ -71,7 +71,35 @@ static int check_options(const struct aligntab_line *line,
 }
 
 /*
- * Check that the line would be the only one of the name and of the device.
+ * Check that a line can mean the device at the next boot: never an align device, nor a
+ * partition on one, or a device would lie below itself. Return: as check_lines().
+ */
+static int check_meant(const struct device *device)
+{
+	CLEANUP_FREE char *uuid = sysfs_text(device->sys.dir, "dm/uuid");
+
+	if (!dm_uuid_attached(uuid) && !dm_uuid_partition(uuid))
+		return ALIGNCTL_FINE;
+	message_error("%s: is %s an align device, so no line of " ALIGNTAB_FILE " can mean it; leave out --persist",
+		      device->path, dm_uuid_attached(uuid) ? "itself" : "a partition on");
+	return ALIGNCTL_USAGE;
+}
+
+/* Check whether a line means a part of @device, or the disk that it is a part of. */
+static bool means_overlapping(const struct find_result *found,
+			      const struct device *device)
+{
+	size_t i;
+
+	for (i = 0; i < found->nr; i++)
+		if (guard_overlaps(&device->sys, found->device[i].devno))
+			return true;
+	return false;
+}
+
+/*
+ * Check that the line would be the only one of the name and of the device, whole
+ * or in part.
  * @there: set to whether this very line is there already. Return: enum
  * alignctl_exit; errors have been reported.
  */
@@ -82,7 +110,7 @@ static int check_lines(const char *name, const struct device *device,
 	struct find_result found;
 	struct aligntab tab;
 	int result = aligntab_read(&tab, false);
-	bool means;
+	bool means, overlaps;
 	size_t i;
 
 	*there = false;
@@ -92,6 +120,7 @@ static int check_lines(const char *name, const struct device *device,
 
 		find_now(line, &found);
 		means = find_has(&found, device->devno);
+		overlaps = means_overlapping(&found, device);
 		find_free(&found);
 		if (named && means) {
 			*there = true;
@@ -103,6 +132,11 @@ static int check_lines(const char *name, const struct device *device,
 		} else if (means) {
 			message_error("%s: line %u of " ALIGNTAB_FILE " attaches it as %s already",
 				      device->path, line->number, line->name);
+			result = ALIGNCTL_BUSY;
+		} else if (overlaps) {
+			message_error("%s: line %u of " ALIGNTAB_FILE " attaches %s as %s, and one lies on the other; remove that line first",
+				      device->path, line->number, line->device,
+				      line->name);
 			result = ALIGNCTL_BUSY;
 		}
 	}
@@ -340,8 +374,10 @@ int persist_attach(struct attach_options *options, const char *name,
 	const struct device here = device_at(given, node), *device = &here;
 	bool attached = is_attached(name, device), there, stable;
 	struct aligntab_added added;
-	int result = check_lines(name, device, options, &there);
+	int result = check_meant(given);
 
+	if (!result)
+		result = check_lines(name, device, options, &there);
 	/* a device in use must not be hidden: systemd would unmount it */
 	if (!result && !attached)
 		result = attach_check_free(device);

@@ -282,11 +282,7 @@ static void walk_block(struct walk *walk, const struct sysfs_device *device)
 	}
 }
 
-/*
- * Check whether a device is one with another, a partition of it or its disk: other
- * partitions of the disk are apart.
- */
-static bool overlaps(const struct sysfs_device *device, dev_t devno)
+bool guard_overlaps(const struct sysfs_device *device, dev_t devno)
 {
 	CLEANUP_SYSFS struct sysfs_device other = { 0 };
 
@@ -304,7 +300,7 @@ char *guard_loop(const struct device *device)
 
 	list_loops(&walk);
 	for (i = 0; i < walk.nr_loops && !name; i++) {
-		if (!overlaps(&device->sys, walk.loop[i].below))
+		if (!guard_overlaps(&device->sys, walk.loop[i].below))
 			continue;
 		name = walk.loop[i].name;
 		walk.loop[i].name = NULL;
@@ -340,7 +336,7 @@ static void visit_file(const char *name, void *context)
 	struct stat found;
 
 	if (stat(path, &found) || !S_ISBLK(found.st_mode) ||
-	    !overlaps(&search->device->sys, found.st_rdev) ||
+	    !guard_overlaps(&search->device->sys, found.st_rdev) ||
 	    !is_written(search->process, name))
 		return;
 	comm = sysfs_text(search->process, "comm");

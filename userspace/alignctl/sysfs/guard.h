@@ -34,6 +34,12 @@ struct guard_report {
 void guard_usage(struct guard_report *report, const struct device *device);
 
 /*
+ * Check whether a device is one with another, a partition of it or its disk: other
+ * partitions of the disk are apart.
+ */
+bool guard_overlaps(const struct sysfs_device *device, dev_t devno);
+
+/*
  * Return the name of a loop device over a block device, over a partition of it or
  * over its disk if it is a partition, for free(), or NULL. The kernel lets O_EXCL
  * open what is below a loop device.

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import zlib
 
@@ -328,3 +329,50 @@ def test_a_signal_does_not_end_a_detach_for_good_behind_its_first_step(loop, tmp
         "PATH": f"{programs}:{os.environ['PATH']}"})
     assert ended.returncode == -signal.SIGTERM and (machine.root / "etc/aligntab").read_text() == ""
     assert log.read_text().splitlines() == ["mdadm --version", "mdadm --examine --scan --verbose"]
+
+
+def persist(loop, machine, mapper, log):
+    """Attach a device with --persist on a made-up machine."""
+    return alignctl("attach", loop, "--persist", "--name", "new", env={
+        **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(log),
+        "MAPPERHOOK_MADE": "1"})
+
+
+@pytest.mark.parametrize("uuid, kept", [("ALIGN-1", False), ("part1-ALIGN-1", False), ("LVM-1", True), ("part1-mpath-1", True)])
+def test_a_line_that_could_not_mean_its_device_is_not_added(loop, tmp_path, mapper, uuid, kept):
+    """The next boot would wait for it in vain."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(loop.name, (os.major(number), os.minor(number)), parent="virtual/block", dm__name="below", dm__uuid=uuid)
+    machine.disk("dm-0", (253, 0), parent="virtual/block", dm__name="new", dm__uuid="ALIGN-2")
+    tab = machine.root / "etc/aligntab"
+    tab.parent.mkdir()
+    done = persist(loop, machine, mapper, tmp_path / "log")
+    assert (done.returncode, tab.exists()) == ((FINE, True) if kept else (USAGE, False)), done.stderr
+    assert kept or "so no line of /etc/aligntab can mean it; leave out --persist" in done.stderr
+
+
+@pytest.mark.parametrize("given", ["disk", "partition"])
+def test_a_disk_and_its_partition_have_no_line_each(loop, tmp_path, mapper, given):
+    """The boot attaches either of them, and the other one not."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    number = (os.major(number), os.minor(number))
+    disk, partition = (loop.name, "sde1") if given == "disk" else ("sde", loop.name)
+    machine.disk(disk, number if given == "disk" else (8, 64))
+    machine.device(partition, (8, 65) if given == "disk" else number, parent=f"pci0/{disk}", bytes_=8 << 20, partition=1,
+                   start=2048)
+    machine.device("sde2", (8, 66), parent=f"pci0/{disk}", bytes_=8 << 20, partition=2, start=20480)
+    machine.disk("dm-0", (253, 0), parent="virtual/block", dm__name="new", dm__uuid="ALIGN-2")
+    nodes = [tmp_path / "other", tmp_path / "apart"]
+    for node, minor in zip(nodes, (65 if given == "disk" else 64, 66), strict=True):
+        os.mknod(node, 0o600 | stat.S_IFBLK, os.makedev(8, minor))
+    tab = machine.root / "etc/aligntab"
+    tab.parent.mkdir()
+    tab.write_text(f"there {nodes[0]}\n")
+    refused = persist(loop, machine, mapper, tmp_path / "log")
+    assert refused.returncode == BUSY and tab.read_text() == f"there {nodes[0]}\n"
+    assert f"line 1 of /etc/aligntab attaches {nodes[0]} as there, and one lies on the other" in refused.stderr
+    if given == "partition":
+        tab.write_text(f"there {nodes[1]}\n")
+        assert persist(loop, machine, mapper, tmp_path / "log").returncode == FINE
