@@ -6,7 +6,8 @@
 #include <signal.h>
 
 /*
- * Block the signals by which people and systemd end a program. Return: the mask
+ * Block the signals by which people and systemd end a program, and that of a pipe
+ * whose reader they have ended: a message must not be the last step. Return: the mask
  * before, for a variable with CLEANUP_SIGNALS: a signal that came meanwhile ends
  * the program where that goes out of scope.
  */
@@ -19,6 +20,7 @@ static inline sigset_t signals_block(void)
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGQUIT);
 	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	return before;
 }

@@ -11,7 +11,7 @@ import zlib
 
 import pytest
 
-from alignctl_program import alignctl
+from alignctl_program import ALIGNCTL, alignctl
 from audited import BRIDGE, Machine, keep_probed
 from lab.pace import patience
 
@@ -376,3 +376,35 @@ def test_a_disk_and_its_partition_have_no_line_each(loop, tmp_path, mapper, give
     if given == "partition":
         tab.write_text(f"there {nodes[1]}\n")
         assert persist(loop, machine, mapper, tmp_path / "log").returncode == FINE
+
+
+def test_a_reader_that_ends_does_not_end_a_change_halfway(loop, tmp_path, mapper):
+    """As tee does at Ctrl-C: the next message would end alignctl, with the line and without the device, which is hidden."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(loop.name, (os.major(number), os.minor(number)), parent="platform/host3/session1/target3:0:0")
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=[loop.name], dm__name="new", dm__uuid="ALIGN-2")
+    (machine.root / "etc").mkdir()
+    log = tmp_path / "log"
+
+    def attach():
+        end, broken = os.pipe()
+        os.close(end)
+        try:
+            done = subprocess.run([ALIGNCTL, "attach", loop, "--persist", "--name", "new"], stderr=broken, check=False,
+                                  stdout=subprocess.PIPE, timeout=patience(60), env={
+                                      **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
+                                      "MAPPERHOOK": str(log), "MAPPERHOOK_MADE": "1"})
+        finally:
+            os.close(broken)
+        assert done.returncode == -signal.SIGPIPE
+        return log.read_text().split()
+
+    assert attach() == ["create", "load", "resume"]
+    tab = machine.root / "etc/aligntab"
+    assert "new " in tab.read_text()
+    # refused for another user of the device below, which has come meanwhile
+    machine.disk("dm-7", (253, 7), parent="virtual/block", slaves=[loop.name], dm__name="vg-root")
+    tab.unlink()
+    log.unlink()
+    assert attach() == ["create", "load", "remove"] and not tab.exists()
