@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
 #include "base/message.h"
+#include "base/signals.h"
 #include "boot/aligntab.h"
 #include "boot/persist.h"
 #include "ledger/mode.h"
@@ -134,22 +135,27 @@ static int put_back(const struct dm_align *device, bool force)
 	return result;
 }
 
-/* Remove a device that attach made. Return: as put_back(). */
-static int remove_device(const struct dm_align *device, bool force)
+/* Refuse to remove a device that is open. Return: as put_back(). */
+static int refuse_open(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = dm_node(device->name, 0);
 	CLEANUP_FREE char *users = remedy_of_device(REMEDY_FIND_USERS, node);
-	int result;
 
-	if (device->open_count) {
-		if (!users_known(device, true))
-			message_error("%s: a program has the device open; '%s' names the program",
-				      device->name, users);
-		message_error("%s: is open (count %d); unmount it or close it first",
-			      device->name, device->open_count);
-		return ALIGNCTL_BUSY;
-	}
-	result = empty_device(device, force);
+	if (!device->open_count)
+		return ALIGNCTL_FINE;
+	if (!users_known(device, true))
+		message_error("%s: a program has the device open; '%s' names the program",
+			      device->name, users);
+	message_error("%s: is open (count %d); unmount it or close it first",
+		      device->name, device->open_count);
+	return ALIGNCTL_BUSY;
+}
+
+/* Remove a device that attach made. Return: as put_back(). */
+static int remove_device(const struct dm_align *device, bool force)
+{
+	int result = empty_device(device, force);
+
 	if (!result)
 		result = dm_align_remove(device);
 	if (result)
@@ -166,7 +172,8 @@ static int remove_device(const struct dm_align *device, bool force)
  * as long as libdevmapper's for the removal itself. @unmapped: set to whether
  * there were maps. Return: as dm_align_find().
  */
-static int find_closed(struct dm_align *device, const char *wanted, bool *unmapped)
+static int look_until_closed(struct dm_align *device, const char *wanted,
+			     bool *unmapped)
 {
 	const struct timespec pause = { .tv_nsec = OPEN_PAUSE_NS };
 	int result = dm_align_find(device, wanted);
@@ -183,6 +190,27 @@ static int find_closed(struct dm_align *device, const char *wanted, bool *unmapp
 		if (result || !device->open_count || users_known(device, false))
 			break;
 	}
+	return result;
+}
+
+/*
+ * Find a device as look_until_closed() does. One that is to be removed and stays open
+ * is refused, and its partitions are mapped again: a signal ends the program before
+ * or behind that. Return: as put_back(), with nothing to free unless it is
+ * ALIGNCTL_FINE.
+ */
+static int find_closed(struct dm_align *device, const char *wanted, bool *unmapped)
+{
+	CLEANUP_SIGNALS sigset_t before = signals_block();
+	int result = look_until_closed(device, wanted, unmapped);
+
+	if (result || !dm_align_attached(device))
+		return result;
+	result = refuse_open(device);
+	if (result && *unmapped)
+		partitions_remap(device);
+	if (result)
+		dm_align_free(device);
 	return result;
 }
 

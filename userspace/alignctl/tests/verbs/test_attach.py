@@ -378,6 +378,24 @@ def test_a_disk_and_its_partition_have_no_line_each(loop, tmp_path, mapper, give
         assert persist(loop, machine, mapper, tmp_path / "log").returncode == FINE
 
 
+def without_reader(*words, **environment):
+    """Run alignctl with a standard error whose reader has ended."""
+    end, broken = os.pipe()
+    os.close(end)
+    try:
+        done = subprocess.run([ALIGNCTL, *words], stderr=broken, stdout=subprocess.PIPE, timeout=patience(60), check=False,
+                              env={**os.environ, **environment})
+    finally:
+        os.close(broken)
+    assert done.returncode == -signal.SIGPIPE
+
+
+def test_a_reader_that_ends_does_not_end_a_refused_detach_halfway(tmp_path, mapper):
+    _, environment = partitioned(tmp_path / "machine", mapper, tmp_path)
+    without_reader("detach", "align-sda", **environment)
+    assert [line.split()[1] for line in (tmp_path / "log").read_text().splitlines()] == ["-d", "-a"]
+
+
 def test_a_reader_that_ends_does_not_end_a_change_halfway(loop, tmp_path, mapper):
     """As tee does at Ctrl-C: the next message would end alignctl, with the line and without the device, which is hidden."""
     machine = Machine(tmp_path / "machine")
@@ -388,16 +406,8 @@ def test_a_reader_that_ends_does_not_end_a_change_halfway(loop, tmp_path, mapper
     log = tmp_path / "log"
 
     def attach():
-        end, broken = os.pipe()
-        os.close(end)
-        try:
-            done = subprocess.run([ALIGNCTL, "attach", loop, "--persist", "--name", "new"], stderr=broken, check=False,
-                                  stdout=subprocess.PIPE, timeout=patience(60), env={
-                                      **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
-                                      "MAPPERHOOK": str(log), "MAPPERHOOK_MADE": "1"})
-        finally:
-            os.close(broken)
-        assert done.returncode == -signal.SIGPIPE
+        without_reader("attach", loop, "--persist", "--name", "new", ALIGNCTL_SYSROOT=str(machine.root), LD_PRELOAD=str(mapper),
+                       MAPPERHOOK=str(log), MAPPERHOOK_MADE="1")
         return log.read_text().split()
 
     assert attach() == ["create", "load", "resume"]
