@@ -71,6 +71,21 @@ static int check_options(const struct aligntab_line *line,
 }
 
 /*
+ * Check that the name is short enough for the unit that attaches the device at boot:
+ * without one the device would be hidden only. Return: as check_lines().
+ */
+static int check_name(const char *name)
+{
+	CLEANUP_FREE char *unit = unit_of(name);
+
+	if (unit)
+		return ALIGNCTL_FINE;
+	message_error("%s: too long for a unit of systemd; give a shorter --name",
+		      name);
+	return ALIGNCTL_USAGE;
+}
+
+/*
  * Check that a line can mean the device at the next boot: never an align device, nor a
  * partition on one, or a device would lie below itself. Return: as check_lines().
  */
@@ -374,8 +389,10 @@ int persist_attach(struct attach_options *options, const char *name,
 	const struct device here = device_at(given, node), *device = &here;
 	bool attached = is_attached(name, device), there, stable;
 	struct aligntab_added added;
-	int result = check_meant(given);
+	int result = check_name(name);
 
+	if (!result)
+		result = check_meant(given);
 	if (!result)
 		result = check_lines(name, device, options, &there);
 	/* a device in use must not be hidden: systemd would unmount it */

@@ -331,11 +331,24 @@ def test_a_signal_does_not_end_a_detach_for_good_behind_its_first_step(loop, tmp
     assert log.read_text().splitlines() == ["mdadm --version", "mdadm --examine --scan --verbose"]
 
 
-def persist(loop, machine, mapper, log):
+def persist(loop, machine, mapper, log, name="new"):
     """Attach a device with --persist on a made-up machine."""
-    return alignctl("attach", loop, "--persist", "--name", "new", env={
+    return alignctl("attach", loop, "--persist", "--name", name, env={
         **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK": str(log),
         "MAPPERHOOK_MADE": "1"})
+
+
+def test_a_line_whose_unit_would_have_too_long_a_name_is_not_added(loop, tmp_path, mapper):
+    """The device would be hidden, and no unit would attach it."""
+    machine = Machine(tmp_path / "machine")
+    number = os.stat(loop).st_rdev
+    machine.disk(loop.name, (os.major(number), os.minor(number)))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", dm__name="new", dm__uuid="ALIGN-2")
+    (machine.root / "etc").mkdir()
+    refused = persist(loop, machine, mapper, tmp_path / "log", "a" + 61 * "-")
+    assert refused.returncode == USAGE and "too long for a unit of systemd; give a shorter --name" in refused.stderr
+    assert not (machine.root / "etc/aligntab").exists()
+    assert persist(loop, machine, mapper, tmp_path / "log", "a" + 60 * "-").returncode == FINE
 
 
 @pytest.mark.parametrize("uuid, kept", [("ALIGN-1", False), ("part1-ALIGN-1", False), ("LVM-1", True), ("part1-mpath-1", True)])
