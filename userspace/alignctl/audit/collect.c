@@ -6,6 +6,7 @@
 #include <blkid.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libmount.h>
 #include <linux/fs.h>
 #include <string.h>
@@ -100,6 +101,27 @@ static bool take_block(struct stack_content *content, const char *text)
 	return true;
 }
 
+/*
+ * Say where the GPT is behind a protective MBR that hides all partitions from
+ * libblkid: it is for other sectors, or not valid.
+ */
+static void take_protective(struct stack_content *content,
+			    const struct header_source *source,
+			    uint32_t logical)
+{
+	if (header_gpt(source, logical, content) || content->type)
+		return;
+	if (header_gpt_room(source, logical, content) &&
+	    maybe_above(content->table_end, (int64_t)source->size))
+		stack_not_read(content, UNREAD_CUT, message_format(
+			"its GPT is for at least %" PRId64
+			" bytes, and there are %" PRIu64,
+			maybe_or(content->table_end, 0), source->size));
+	else
+		stack_not_read(content, UNREAD_DAMAGED, message_format(
+			"no valid GPT behind the protective MBR"));
+}
+
 /* Take what libblkid has found, and the figures of the header. */
 static void take_content(struct stack_content *content, blkid_probe probe,
 			 const struct header_source *source)
@@ -110,20 +132,19 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 	const char *table = get_value(probe, "PTTYPE");
 	int64_t magic;
 
+	if (type)
+		content->type = memory_or_exit(strdup(type));
 	if (table) {
 		content->table = memory_or_exit(strdup(table));
 		/* a protective MBR, and no GPT where the sectors say */
 		if (!strcmp(table, "PMBR"))
-			header_gpt(source, blkid_probe_get_sectorsize(probe),
-				   content);
+			take_protective(content, source,
+					blkid_probe_get_sectorsize(probe));
 		else if (!strcmp(table, "gpt"))
 			header_gpt_room(source,
 					blkid_probe_get_sectorsize(probe),
 					content);
 	}
-	if (!type)
-		return;
-	content->type = memory_or_exit(strdup(type));
 	if (!row)
 		return;
 	/* what has a reader may have its sector there */

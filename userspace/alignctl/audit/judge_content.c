@@ -24,7 +24,7 @@ static void judge_unread(const struct subject *subject)
 		[UNREAD_SUSPENDED] = "a read would wait: check again when the device answers",
 		[UNREAD_SEVERAL] = "one signature is left from earlier content: find out which, and erase only that one",
 		[UNREAD_DAMAGED] = "check the content with the tools of its type, or use a newer alignctl",
-		[UNREAD_CUT] = "the image is shorter than its partition table says: copy it again, whole",
+		[UNREAD_CUT] = "the image is shorter than its partition table says, or the device than the one that it was copied from: copy it again, whole",
 		[UNREAD_FAILED] = "the device fails to read: the kernel log says more",
 	};
 	const struct stack_content *content = &subject->layer->content;

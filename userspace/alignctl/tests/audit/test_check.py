@@ -462,6 +462,22 @@ def cut(path):
     return f"{path}:1"
 
 
+def cut_behind_gpt(path):
+    """By less than what the partitions need: libblkid finds no table then, and no partition."""
+    os.truncate(partitioned(path, [(START + 1, PART_SECTORS)]), DISK_BYTES - MIB)
+    return str(path)
+
+
+def without_gpt(path):
+    """A protective MBR alone, as a tool leaves it that clears a GPT and its copy."""
+    partitioned(path, [(START + 1, PART_SECTORS)])
+    with open(path, "r+b") as file:
+        for sector in (1, DISK_SECTORS - 1):
+            file.seek(sector * SECTOR)
+            file.write(bytes(SECTOR))
+    return str(path)
+
+
 def damaged(path):
     """LUKS whose JSON is no object any more, though libblkid still knows it by its magic."""
     run("cryptsetup", "luksFormat", "--type", "luks2", "--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000", "--batch-mode",
@@ -493,6 +509,9 @@ def several(path):
 
 @pytest.mark.parametrize("make, text, way_out", [
     (cut, "the partition reaches beyond the end of the image", "the image is shorter"),
+    (cut_behind_gpt, f"its GPT is for at least {(DISK_SECTORS - 33) * SECTOR} bytes, and there are {DISK_BYTES - MIB}",
+     "the image is shorter"),
+    (without_gpt, "no valid GPT behind the protective MBR", "with the tools of its type"),
     (damaged, "no valid header of crypto_LUKS", "with the tools of its type"),
     (without_block, "no valid header of minix", "with the tools of its type"),
     (several, "libblkid finds several signatures", "left from earlier content"),
