@@ -748,6 +748,7 @@ static void apply_options(struct stack_layer *layer,
 			layer->view[i].figure[STACK_PHYSICAL] = MAYBE_UNKNOWN;
 	}
 	if (maybe_known(options->offset)) {
+		layer->kernel_offset = view->figure[STACK_OFFSET];
 		view->figure[STACK_OFFSET] = options->offset;
 		for (i = STACK_SYSFS + 1; i < STACK_NR_SOURCES; i++)
 			layer->view[i].figure[STACK_OFFSET] = MAYBE_UNKNOWN;

@@ -42,6 +42,13 @@ struct maybe position_add(struct maybe shift, struct maybe bytes,
 				  (uint64_t)(block - 1)));
 }
 
+/* Check for a device whose alignment offset is for blocks as large as these. */
+static bool counts_blocks(const struct stack_layer *layer, int64_t block)
+{
+	return maybe_or(stack_sysfs(layer, STACK_PHYSICAL), 0) >= block ||
+	       maybe_or(stack_sysfs(layer, STACK_IO_MIN), 0) >= block;
+}
+
 struct maybe position_by_offset(const struct stack_layer *layer, int64_t block)
 {
 	const struct stack_view *drive = &layer->view[STACK_IDENTIFY];
@@ -60,9 +67,7 @@ struct maybe position_by_offset(const struct stack_layer *layer, int64_t block)
 	if (!maybe_get(found, &offset) || offset < 0)
 		return MAYBE_UNKNOWN;
 	/* a mapped device's is relative to these, which may be too small */
-	if (layer->nr_below &&
-	    maybe_or(stack_sysfs(layer, STACK_PHYSICAL), 0) < block &&
-	    maybe_or(stack_sysfs(layer, STACK_IO_MIN), 0) < block)
+	if (layer->nr_below && !counts_blocks(layer, block))
 		return MAYBE_UNKNOWN;
 	return maybe_of((int64_t)(-(uint64_t)offset & (uint64_t)(block - 1)));
 }
@@ -121,6 +126,42 @@ static struct maybe by_below(const struct stack *stack,
 	return shift;
 }
 
+/*
+ * Return what is to be added to the place that the kernel gives a mapped device: the
+ * kernel reckons from the devices below, which may have been found elsewhere, as where
+ * probe has measured another offset. Return: unknown unless it is one for all of them.
+ */
+static struct maybe correct_kernel(const struct stack *stack,
+				   const struct stack_layer *layer,
+				   const struct position *position,
+				   int64_t block)
+{
+	struct maybe correction = maybe_of(0);
+	bool any = false;
+	size_t i;
+
+	/* an align device may have been given its own offset */
+	for (i = 0; i < layer->nr_below && layer->kind != STACK_ALIGN; i++) {
+		const struct stack_layer *below = &stack->layer[layer->below[i]];
+		struct maybe says = maybe_known(below->kernel_offset) ?
+			below->kernel_offset : stack_sysfs(below, STACK_OFFSET);
+		struct maybe here;
+
+		/* of smaller blocks, any place is one that these can have */
+		if (!maybe_known(says) || maybe_below(says, 0) ||
+		    maybe_below(position[layer->below[i]].block, block))
+			continue;
+		here = position_add(position[layer->below[i]].shift, says,
+				    block);
+		if (!maybe_known(here) || !counts_blocks(below, block) ||
+		    (any && !maybe_same(here, correction)))
+			return MAYBE_UNKNOWN;
+		correction = here;
+		any = true;
+	}
+	return correction;
+}
+
 void position_find(const struct stack *stack, struct position *position,
 		   size_t index)
 {
@@ -141,6 +182,8 @@ void position_find(const struct stack *stack, struct position *position,
 	if (layer->nr_below)
 		own->shift = by_below(stack, layer, position, block);
 	if (!maybe_known(own->shift))
-		own->shift = position_by_offset(layer, block);
+		own->shift = position_add(position_by_offset(layer, block),
+					  correct_kernel(stack, layer, position,
+							 block), block);
 	own->data_shift = position_add(own->shift, layer->content.start, block);
 }

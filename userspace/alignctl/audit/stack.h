@@ -121,6 +121,8 @@ struct stack_content {
  * @extended: an extended partition, which holds no data of its own
  * @devno: device number; 0 for an image
  * @view: geometry by source
+ * @kernel_offset: alignment offset that devices above have from the kernel, where
+ *	the user gave another one; unknown: it is that of @view
  * @io_opt: optimal I/O size, bytes
  * @max_io: largest request that the kernel sends, bytes
  * @rotational: the disk rotates
@@ -158,6 +160,7 @@ struct stack_layer {
 	struct maybe align_block;
 	dev_t devno;
 	struct stack_view view[STACK_NR_SOURCES];
+	struct maybe kernel_offset;
 	struct maybe io_opt;
 	struct maybe max_io;
 	bool rotational;

@@ -336,6 +336,23 @@ def test_the_user_knows_better_than_a_probe(bridge):
     assert faults["sde"]["probed"]["command"] == "alignctl attach /dev/sde --physical 4096 --offset 0"
 
 
+def test_what_is_mapped_is_not_placed_by_the_offset_that_the_user_corrects(tmp_path):
+    """As by --offset of a drive whose jumper shifts its sectors by one: the kernel's figures above are for 0 then."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0))
+    machine.device("sda1", (8, 1), parent="pci0/sda", offset=512, bytes_=PART_SECTORS * SECTOR, partition=1, start=63)
+    machine.disk("dm-0", (253, 0), parent="virtual/block", offset=512, bytes_=PART_SECTORS * SECTOR, slaves=["sda1"],
+                 dm__name="pool", dm__uuid="LVM-1")
+    machine.disk("sdb", (8, 16))
+    machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["sdb"], dm__name="all", dm__uuid="LVM-2")
+    faults, _, devices = machine.check("--offset", "3584")
+    assert {name: set(found) for name, found in faults.items()} == {"sda": {"split"}, "sdb": {"split"}}
+    assert {name: row["shift_bytes"] for name, row in devices.items()} == {
+        "sda": 512, "sda1": 0, "dm-0": 0, "sdb": 512, "dm-1": 512}
+    faults, _, devices = machine.check()
+    assert devices["dm-0"]["shift_bytes"] == devices["sda1"]["shift_bytes"] == 3584 and devices["dm-1"]["shift_bytes"] == 0
+
+
 @pytest.mark.parametrize("figures, said", [
     ({"format": 2}, "format 2 is not known; this alignctl reads format 1"),
     ({"wwid": "naa.5\n"}, "is of another disk: naa.5\\x0a"),

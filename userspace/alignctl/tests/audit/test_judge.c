@@ -537,6 +537,14 @@ static void probed(void)
 	/* the offset alone */
 	probed_disk(4096, 0, 4096, 3584);
 	expect("0:probed 0:split", "alignctl attach /dev/sda --physical 4096 --offset 3584");
+	/* the kernel places a mapped device by the offset that is not the drive's */
+	probed_disk(4096, 0, 4096, 3584);
+	partition(1, 63 * 512, PART_BYTES)->view[STACK_SYSFS].figure[STACK_OFFSET] =
+		maybe_of(512);
+	above(STACK_DM, 512);
+	CHECK(shift_of(1) == 0 && shift_of(2) == 0, "%" PRId64 ", %" PRId64,
+	      shift_of(1), shift_of(2));
+	expect("0:probed 0:split", "alignctl attach /dev/sda --physical 4096 --offset 3584");
 	/* smaller blocks than it says cost nothing, unless they are elsewhere */
 	probed_disk(4096, 0, 512, 0);
 	partition(1, START + 512, PART_BYTES);
