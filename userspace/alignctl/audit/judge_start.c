@@ -87,8 +87,7 @@ static struct room room_around(const struct subject *subject, int64_t unit)
 		if (from >= end && from - end < room.behind)
 			room.behind = from - end;
 		/* sysfs does not say where an extended partition ends */
-		if (from < start && stack_is_extended(other) &&
-		    length <= STACK_EXTENDED_BYTES)
+		if (from < start && stack_is_extended(other) && !other->extended)
 			room.before = 0;
 		if (from < start && start - from - length < room.before)
 			room.before = start - from - length;

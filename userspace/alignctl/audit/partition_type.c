@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The table of partition types: of boot loaders, and reserved ones. */
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
 
 #include "audit/partition_type.h"
@@ -53,4 +54,10 @@ bool partition_type_is_efi(const char *type)
 	return type &&
 	       (!strcasecmp(type, "c12a7328-f81f-11d2-ba4b-00c04fc93ec9") ||
 		!strcasecmp(type, "0xef"));
+}
+
+bool partition_type_is_extended(const char *type)
+{
+	return !strcmp(type, "0x05") || !strcmp(type, "0x0f") ||
+	       !strcmp(type, "0x85");
 }

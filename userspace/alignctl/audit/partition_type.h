@@ -26,4 +26,7 @@ const struct partition_type *partition_type_unused(const char *type);
 /* Check for an EFI system partition, to which only updates write. */
 bool partition_type_is_efi(const char *type);
 
+/* Check for an extended partition of a DOS table. */
+bool partition_type_is_extended(const char *type);
+
 #endif

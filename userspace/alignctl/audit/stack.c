@@ -7,8 +7,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "audit/partition_type.h"
 #include "audit/stack.h"
 #include "base/message.h"
+
+/* The kernel and kpartx show an extended partition with its first sectors only. */
+#define EXTENDED_BYTES	1024
 
 struct stack_layer *stack_add(struct stack *stack, enum stack_kind kind,
 			      const char *name, const char *path)
@@ -196,9 +200,22 @@ bool stack_has_type(const struct stack_layer *layer, const char *type)
 	return layer->content.type && !strcmp(layer->content.type, type);
 }
 
+/* Check for the place of a partition: of the kernel, of an image, or of kpartx. */
+static bool is_part(const struct stack_layer *layer)
+{
+	return layer->kind == STACK_PARTITION ||
+	       (layer->kind == STACK_DM && layer->partition);
+}
+
 bool stack_is_extended(const struct stack_layer *layer)
 {
-	return layer->extended ||
-	       (layer->kind == STACK_PARTITION &&
-		maybe_below(layer->bytes, STACK_EXTENDED_BYTES + 1));
+	int64_t sector = maybe_or(stack_sysfs(layer, STACK_LOGICAL), 0);
+
+	if (layer->extended)
+		return true;
+	/* with larger sectors, one of them */
+	if (sector < EXTENDED_BYTES)
+		sector = EXTENDED_BYTES;
+	return is_part(layer) && maybe_below(layer->bytes, sector + 1) &&
+	       (!layer->type || partition_type_is_extended(layer->type));
 }

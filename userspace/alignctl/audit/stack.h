@@ -118,7 +118,7 @@ struct stack_content {
  * @file: backing file of a loop device, or NULL
  * @mapped: a partition that kpartx has mapped
  * @align_block: physical block of an align device's only target
- * @extended: an extended partition, which holds no data of its own
+ * @extended: an extended partition of an image, with its true size
  * @devno: device number; 0 for an image
  * @view: geometry by source
  * @kernel_offset: alignment offset that devices above have from the kernel, where
@@ -203,9 +203,6 @@ struct maybe stack_probed(const struct stack_layer *layer,
 
 /* Check for content of a type of libblkid's. */
 bool stack_has_type(const struct stack_layer *layer, const char *type);
-
-/* sysfs shows an extended partition with its first sectors only, bytes. */
-#define STACK_EXTENDED_BYTES	1024
 
 /* Check for an extended partition, which holds no data of its own. */
 bool stack_is_extended(const struct stack_layer *layer);

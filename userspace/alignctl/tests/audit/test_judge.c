@@ -276,6 +276,23 @@ static void logical_partition(void)
 	disk(512, 4096, 0);
 	partition(4, START + 512, 1024);
 	expect("", NULL);
+	/* with larger sectors one of these, and kpartx maps it likewise */
+	disk(4096, 16384, 0);
+	partition(4, START + 4096, 4096);
+	expect("", NULL);
+	disk(512, 4096, 0);
+	layer = above(STACK_DM, 512);
+	layer->partition = 2;
+	layer->bytes = maybe_of(1024);
+	expect("", NULL);
+	/* a partition as small that is none, by its type */
+	disk(512, 4096, 0);
+	partition(4, START + 512, 1024)->type = strdup("0x83");
+	expect("1:partition-start",
+	       "echo '+7,' | sfdisk --move-data /dev/sda -N 4");
+	disk(512, 4096, 0);
+	partition(4, START + 512, 1024)->type = strdup("0x05");
+	expect("", NULL);
 }
 
 static void ends(void)
