@@ -921,16 +921,20 @@ static void add_image_partition(struct stack *stack, size_t image,
 				ALIGN_SECTOR_SIZE);
 	layer->bytes = bytes_of(maybe_of(blkid_partition_get_size(found)),
 				ALIGN_SECTOR_SIZE);
-	if (!maybe_get(layer->start, &start) ||
-	    !maybe_get(layer->bytes, &bytes) || start > whole ||
-	    bytes > whole - start) {
-		stack_not_read(&layer->content, UNREAD_CUT, message_format(
-			"the partition reaches beyond the end of the image"));
-		return;
-	}
 	/* it is only in the way of others */
 	layer->extended = blkid_partition_is_extended(found);
 	layer->aside = layer->extended;
+	if (!maybe_get(layer->start, &start) ||
+	    !maybe_get(layer->bytes, &bytes) || start > whole ||
+	    bytes > whole - start) {
+		/* of those in an extended one, some may not be found */
+		stack_not_read(layer->extended ? &stack->layer[image].content :
+						 &layer->content,
+			       UNREAD_CUT, message_format(
+			"the %spartition reaches beyond the end of the image",
+			layer->extended ? "extended " : ""));
+		return;
+	}
 	part.start = (uint64_t)start;
 	if (bytes && !layer->extended)
 		read_content(&layer->content, &part, (uint64_t)bytes);

@@ -479,6 +479,16 @@ def cut(path):
     return f"{path}:1"
 
 
+def cut_in_extended(path):
+    """Behind the first of two logical partitions; the extended one, which begins inside a block, is no fault."""
+    sparse(path, DISK_BYTES)
+    run("sfdisk", "--quiet", path, input=f"label: dos\nstart={START + 1}, size=40000, type=5\nstart={START + 8}, size=4096\n"
+        f"start={START + 8192}, size=4096\n")
+    os.truncate(path, (START + 8192) * SECTOR)
+    assert not check(path)[0]
+    return str(path)
+
+
 def cut_behind_gpt(path):
     """By less than what the partitions need: libblkid finds no table then, and no partition."""
     os.truncate(partitioned(path, [(START + 1, PART_SECTORS)]), DISK_BYTES - MIB)
@@ -526,6 +536,7 @@ def several(path):
 
 @pytest.mark.parametrize("make, text, way_out", [
     (cut, "the partition reaches beyond the end of the image", "the image is shorter"),
+    (cut_in_extended, "the extended partition reaches beyond the end of the image", "the image is shorter"),
     (cut_behind_gpt, f"its GPT is for at least {(DISK_SECTORS - 33) * SECTOR} bytes, and there are {DISK_BYTES - MIB}",
      "the image is shorter"),
     (without_gpt, "no valid GPT behind the protective MBR", "with the tools of its type"),
