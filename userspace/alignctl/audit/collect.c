@@ -140,10 +140,12 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 		if (!strcmp(table, "PMBR"))
 			take_protective(content, source,
 					blkid_probe_get_sectorsize(probe));
-		else if (!strcmp(table, "gpt"))
+		if (!strcmp(table, "gpt")) {
 			header_gpt_room(source,
 					blkid_probe_get_sectorsize(probe),
 					content);
+			content->hybrid = header_is_hybrid(source);
+		}
 	}
 	if (!row)
 		return;

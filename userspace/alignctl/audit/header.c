@@ -18,6 +18,11 @@
 #define BCACHE_AT		4096U
 #define BCACHE_BYTES		256U
 #define BCACHE_DATA		16U	/* sector of the data, of old ones */
+#define MBR_ENTRY_AT		446U
+#define MBR_ENTRY_BYTES		16U
+#define MBR_ENTRIES		4U
+#define MBR_TYPE_AT		4U	/* of an entry */
+#define MBR_TYPE_GPT		0xeeU	/* of the one that protects a GPT */
 #define GPT_HEADER_MIN		92U
 #define GPT_REVISION		0x00010000U
 
@@ -185,6 +190,23 @@ bool header_gpt_room(const struct header_source *source, uint32_t logical,
 	content->table_start = maybe_of(start);
 	content->table_end = maybe_of(end);
 	return true;
+}
+
+bool header_is_hybrid(const struct header_source *source)
+{
+	uint8_t mbr[ALIGN_SECTOR_SIZE];
+	unsigned int i;
+
+	if (!header_read(source, 0, mbr, sizeof(mbr)))
+		return false;
+	for (i = 0; i < MBR_ENTRIES; i++) {
+		uint8_t type = mbr[MBR_ENTRY_AT + i * MBR_ENTRY_BYTES +
+				   MBR_TYPE_AT];
+
+		if (type && type != MBR_TYPE_GPT)
+			return true;
+	}
+	return false;
 }
 
 bool header_bcache(const struct header_source *source,

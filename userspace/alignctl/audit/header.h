@@ -67,4 +67,10 @@ bool header_gpt(const struct header_source *source, uint32_t logical,
 bool header_gpt_room(const struct header_source *source, uint32_t logical,
 		     struct stack_content *content);
 
+/*
+ * Check for a hybrid MBR in front of a GPT: one with partitions beside the entry that
+ * protects the GPT.
+ */
+bool header_is_hybrid(const struct header_source *source);
+
 #endif

@@ -35,7 +35,10 @@ static struct remedy_words words_of_table(const struct subject *subject)
 	return words;
 }
 
-/* Check for a table that sfdisk changes without touching what it holds. */
+/*
+ * Check for a table that sfdisk changes without touching what it holds. A hybrid MBR
+ * would keep the former place.
+ */
 static bool can_change(const struct stack_layer *disk)
 {
 	const char *table = disk->content.table;
@@ -44,7 +47,8 @@ static bool can_change(const struct stack_layer *disk)
 	if (disk->kind == STACK_FILE &&
 	    maybe_above(stack_sysfs(disk, STACK_LOGICAL), (int64_t)PAGE_BYTES))
 		return false;
-	return table && (!strcmp(table, "gpt") || !strcmp(table, "dos"));
+	return table && !disk->content.hybrid &&
+	       (!strcmp(table, "gpt") || !strcmp(table, "dos"));
 }
 
 /* Free bytes around a partition. */
@@ -124,6 +128,8 @@ static const char *why_fixed(const struct subject *subject)
 		return "its disk is a path: see this partition on the multipath device, or map it there with kpartx";
 	if (!disk->content.table && disk->content.unread)
 		return "its table was not read: check it as root, which says how to move it";
+	if (disk->content.hybrid)
+		return "its disk has a hybrid MBR, which sfdisk leaves as it is: back up, make both tables anew, restore";
 	if (!can_change(disk))
 		return "nothing moves partitions in this table: back up, make it anew, restore";
 	if (strcmp(disk->content.table, "gpt") &&
@@ -210,9 +216,9 @@ const struct rule rule_partition_start = {
 	.start = RULE_START, .place = judge_partition_start,
 	.remedies = { REMEDY_MOVE_PARTITION, REMEDY_MOVE_MAPPED },
 	.man =
-		"A partition starts inside a physical block. If its partition table is GPT or DOS "
-		"and there is enough free space beside it, a command moves it with its content; "
-		"nothing may use it meanwhile. A power failure during the move damages the content, "
+		"A partition starts inside a physical block. If its partition table is DOS, or GPT "
+		"without a hybrid MBR, and there is enough free space beside it, a command moves it "
+		"with its content; nothing may use it meanwhile. A power failure during the move damages the content, "
 		"so back it up first. A boot loader that stores sector numbers must be reinstalled "
 		"afterwards. A note for partition types that are not written to in use, such as "
 		"BIOS boot and Microsoft reserved.",

@@ -76,6 +76,7 @@ enum stack_unread {
  * @table_sector: sector of a GPT that was made for another one than the disk's
  * @table_start: first byte that a GPT has for partitions
  * @table_end: byte behind the last one that it has for them
+ * @hybrid: an MBR in front of a GPT has partitions, too
  * @unread: why the headers were not read, for people; NULL: they were
  * @why: reason for @unread; UNREAD_NOT if that is NULL
  * @version: version of a LUKS header; 0: none
@@ -96,6 +97,7 @@ struct stack_content {
 	struct maybe table_sector;
 	struct maybe table_start;
 	struct maybe table_end;
+	bool hybrid;
 	char *unread;
 	enum stack_unread why;
 	unsigned int version;

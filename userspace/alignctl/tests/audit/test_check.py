@@ -127,6 +127,17 @@ def test_the_command_that_it_gives_mends_a_partition(tmp_path, made):
     assert devices[f"{image}:1"]["content"]["type"] == "ext4" and devices[f"{image}:1"]["start_bytes"] == 2 * MIB
 
 
+def test_a_hybrid_mbr_is_not_left_behind_by_a_command(tmp_path):
+    """sfdisk would write the GPT only, and the entry in the MBR would lead to where the partition was."""
+    image = partitioned(tmp_path / "disk", [(START + 1, PART_SECTORS)])
+    assert check(image)[0][f"{image}:1"][UNALIGNED]["command"]
+    with open(image, "r+b") as file:
+        file.seek(446 + 16)
+        file.write(struct.pack("<B3sB3sII", 0, b"\0\2\0", 0x0c, b"\xff\xff\xff", START + 1, PART_SECTORS))
+    row = check(image)[0][f"{image}:1"][UNALIGNED]
+    assert row["command"] is None and row["not_in_place"].startswith("its disk has a hybrid MBR")
+
+
 def test_an_end_inside_a_block_is_cut_by_its_command(tmp_path):
     image = partitioned(tmp_path / "disk", [(START, PART_SECTORS - 5)])
     faults, notes, _ = check(image)

@@ -263,6 +263,19 @@ static void logical_partition(void)
 	struct stack_layer *layer = disk(512, 4096, 0);
 	struct judgement judgement;
 
+	/* nor is the entry of a hybrid MBR moved */
+	layer->content.hybrid = true;
+	partition(1, START + 512, PART_BYTES - 512);
+	judge_stack(&stack, &judgement);
+	CHECK(judgement.nr == 1 && !judgement.finding[0].command &&
+	      strstr(judgement.finding[0].reason, "hybrid MBR"),
+	      "a command that leaves one of two tables as it is");
+	judgement_free(&judgement);
+	stack_free(&stack);
+	disk(512, 4096, 0)->content.hybrid = true;
+	partition(1, START, PART_BYTES + 512);
+	expect("1:(partition-end)", NULL);
+	layer = disk(512, 4096, 0);
 	free(layer->content.table);
 	layer->content.table = strdup("dos");
 	partition(5, START + 512, PART_BYTES - 512);
