@@ -184,11 +184,16 @@ const struct rule rule_data_start = {
 /* Say of an array how its state is written. */
 static void judge_md_superblock(const struct subject *subject)
 {
+	int64_t logical = maybe_or(stack_sysfs(subject->layer, STACK_LOGICAL), 0);
 	int64_t bytes;
 
 	if (!stack_has_type(subject->layer, "linux_raid_member") ||
-	    !maybe_get(subject->layer->content.sector, &bytes) ||
-	    bytes >= subject->block)
+	    !maybe_get(subject->layer->content.sector, &bytes))
+		return;
+	/* md rounds up to logical blocks */
+	if (bytes < logical)
+		bytes = logical;
+	if (bytes >= subject->block)
 		return;
 	subject_add(subject, "its superblock is written in %" PRId64
 		    " bytes, below the physical block (%" PRId64 ")", bytes,

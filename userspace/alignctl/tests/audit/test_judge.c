@@ -776,6 +776,13 @@ static void contents(void)
 	layer->content.start = maybe_of(START);
 	layer->content.sector = maybe_of(512);
 	expect("1:(md-superblock)", NULL);
+	/* which md rounds up to logical blocks */
+	disk(4096, 4096, 0);
+	layer = partition(1, START, PART_BYTES);
+	carries(layer, "linux_raid_member");
+	layer->content.start = maybe_of(START);
+	layer->content.sector = maybe_of(512);
+	expect("", NULL);
 }
 
 static void types(void)
