@@ -99,9 +99,20 @@ static bool is_data_of(const struct stack_layer *layer,
 }
 
 /*
+ * Check for an align device that is mapped from the first byte of the one below on,
+ * as it is as long. Its own offset is what it was given, which may be wrong.
+ */
+static bool is_whole_of(const struct stack_layer *layer,
+			const struct stack_layer *below)
+{
+	return layer->kind == STACK_ALIGN && layer->nr_below == 1 &&
+	       maybe_same(layer->bytes, below->bytes);
+}
+
+/*
  * Return the place of a device by those below: of a partition or loop device by
  * its start, of the data behind a header by where they begin on all of those, of
- * a multipath device by its paths.
+ * a multipath device by its paths, of an align device by the whole that it maps.
  */
 static struct maybe by_below(const struct stack *stack,
 			     const struct stack_layer *layer,
@@ -113,6 +124,8 @@ static struct maybe by_below(const struct stack *stack,
 	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
 		return position_add(position[layer->below[0]].shift, layer->start,
 			       block);
+	if (is_whole_of(layer, &stack->layer[layer->below[0]]))
+		return position[layer->below[0]].shift;
 	for (i = 0; i < layer->nr_below; i++) {
 		const struct position *at = &position[layer->below[i]];
 		struct maybe data = layer->kind == STACK_MULTIPATH ?

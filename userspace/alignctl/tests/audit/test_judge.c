@@ -665,6 +665,7 @@ static void probed_and_attached(void)
 {
 	static const char *const command =
 		"alignctl attach /dev/sda --physical 4096 --offset 3584";
+	struct stack_layer *layer;
 
 	/* as check has it done */
 	probed_disk(512, 0, 4096, 3584);
@@ -677,6 +678,16 @@ static void probed_and_attached(void)
 	probed_disk(512, 0, 4096, 3584);
 	align_above(4096, 4096, 0);
 	expect("0:probed", command);
+	/* which say nothing of where it and its partitions lie */
+	probed_disk(4096, 0, 4096, 3584);
+	align_above(4096, 4096, 0);
+	stack.layer[1].bytes = maybe_of(DISK_BYTES);
+	layer = above(STACK_PARTITION, 0);
+	layer->partition = 1;
+	layer->start = maybe_of(START);
+	CHECK(shift_of(1) == 512 && shift_of(2) == 512, "%" PRId64 ", %" PRId64,
+	      shift_of(1), shift_of(2));
+	expect("0:probed 0:split 2:partition-start", NULL);
 	/* a block above a page is told as minimum_io_size */
 	probed_disk(4096, 0, 16384, 0);
 	align_above(4096, 16384, 0);
