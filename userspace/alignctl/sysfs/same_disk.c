@@ -57,7 +57,8 @@ static void add_below(struct disks *disks, dev_t devno)
 	if (device.partition && sysfs_devno(device.disk_dir, "dev", &disk))
 		add_below(disks, disk);
 	if (backing && !stat(backing, &file))
-		add_below(disks, file_disk(backing, file.st_dev));
+		add_below(disks, S_ISBLK(file.st_mode) ? file.st_rdev :
+				 file_disk(backing, file.st_dev));
 	sysfs_each(slaves, add_slave, disks);
 	disks->depth--;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/message.h"
 #include "sysfs/same_disk.h"
 #include "tests/tap.h"
 #include "tests/tree.h"
@@ -16,6 +18,7 @@ static bool same(unsigned int major, unsigned int minor, dev_t other)
 static void disks_below_are_compared(void)
 {
 	struct stat here;
+	char *node;
 
 	tree_open();
 	tree_device("pci", "sda", "8:0", 0);
@@ -38,6 +41,15 @@ static void disks_below_are_compared(void)
 	tree_file("/sys/dev/block/7:0/loop/backing_file", ".\n");
 	CHECK(same(7, 0, here.st_dev), "the disk of its file");
 	CHECK(!same(7, 0, makedev(253, 0)), "another one");
+	/* and one of a partition, whose node only root can make */
+	node = message_format("%s/node", getenv("ALIGNCTL_SYSROOT"));
+	if (!mknod(node, S_IFBLK | 0600, makedev(8, 1))) {
+		tree_device("virtual/block", "loop1", "7:1", 0);
+		tree_file("/sys/dev/block/7:1/loop/backing_file", node);
+		CHECK(same(7, 1, makedev(8, 2)), "the disk of its partition");
+		CHECK(!same(7, 1, makedev(8, 16)), "not another disk");
+	}
+	free(node);
 	tree_close();
 }
 
