@@ -816,10 +816,10 @@ static void take_type(struct stack_layer *layer, blkid_partition partition)
 			       blkid_partition_get_type(partition));
 }
 
-/* Take the types of the partitions of a disk from its table. */
+/* Take the partitions of a disk from its table: their number, and their types. */
 static void find_types(struct stack *stack, size_t index)
 {
-	const struct stack_layer *disk = &stack->layer[index];
+	struct stack_layer *disk = &stack->layer[index];
 	CLEANUP_FREE char *path = sysfs_path("%s", disk->path);
 	CLEANUP_CLOSE int fd = waits(disk) || !disk->content.table ? -1 :
 		open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -828,7 +828,11 @@ static void find_types(struct stack *stack, size_t index)
 		new_probe(&all, (uint64_t)maybe_or(disk->bytes, 0));
 	blkid_partlist list = probe ? blkid_probe_get_partitions(probe) : NULL;
 	size_t i;
+	int k;
 
+	for (k = 0; list && k < blkid_partlist_numof_partitions(list); k++)
+		disk->content.parts += !blkid_partition_is_extended(
+			blkid_partlist_get_partition(list, k));
 	for (i = index + 1; list && i < stack->nr; i++) {
 		struct stack_layer *layer = &stack->layer[i];
 		blkid_partition found = layer->kind != STACK_PARTITION ||

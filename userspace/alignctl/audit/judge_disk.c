@@ -423,12 +423,33 @@ static void judge_unjudged(const struct subject *subject)
 		     "not known: neither the device nor its content is judged");
 }
 
-/* Say of content that its blocks are not read. */
+/* Check for a device that has partitions only in its table, as a guest's disk. */
+static bool hides_partitions(const struct subject *subject)
+{
+	const struct stack_layer *own = subject->layer;
+
+	/* these show the table of a device below, and an extended partition its own */
+	return own->content.parts && !own->content.type &&
+	       own->kind != STACK_PARTITION && own->kind != STACK_DM &&
+	       own->kind != STACK_ALIGN && own->kind != STACK_MULTIPATH &&
+	       !stack_above(subject->stack, subject->index, NULL);
+}
+
+/* Say of content that its blocks or partitions are not read. */
 static void judge_content(const struct subject *subject)
 {
 	const struct stack_content *content = &subject->layer->content;
 	struct finding *finding;
 
+	if (hides_partitions(subject)) {
+		finding = subject_add(subject,
+				      "has a %s table with %d partition%s that the kernel does not show",
+				      content->table, content->parts,
+				      content->parts > 1 ? "s" : "");
+		finding_cost(finding, "not known: what is in the table is not judged");
+		finding_say(finding,
+			    "check again while its partitions are mapped, as by kpartx, or from the guest whose disk it is");
+	}
 	if (!content_is_unread(content))
 		return;
 	finding = subject_add(subject,
@@ -447,7 +468,9 @@ const struct rule rule_unjudged = {
 	.man =
 		"The physical block or minimum I/O size is not reported, or no power of two from "
 		"512 bytes to 1 MiB; or the content is of a type whose block size `check` does not "
-		"read, such as DRBD, Stratis, VDO and members of firmware RAID.",
+		"read, such as DRBD, Stratis, VDO and members of firmware RAID; or there is a "
+		"partition table whose partitions the kernel does not show, as on the disk of a "
+		"guest.",
 };
 
 /* Say that a device of aligntab says other blocks than when its line was made. */

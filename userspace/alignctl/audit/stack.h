@@ -76,6 +76,8 @@ enum stack_unread {
  * @table_sector: sector of a GPT that was made for another one than the disk's
  * @table_start: first byte that a GPT has for partitions
  * @table_end: byte behind the last one that it has for them
+ * @parts: number of partitions in the table of a device that is no image, without
+ *	extended ones
  * @hybrid: an MBR in front of a GPT has partitions, too
  * @unread: why the headers were not read, for people; NULL: they were
  * @why: reason for @unread; UNREAD_NOT if that is NULL
@@ -97,6 +99,7 @@ struct stack_content {
 	struct maybe table_sector;
 	struct maybe table_start;
 	struct maybe table_end;
+	int parts;
 	bool hybrid;
 	char *unread;
 	enum stack_unread why;

@@ -426,6 +426,26 @@ def test_a_partition_that_nothing_writes_is_a_note(tmp_path, kind, start, size):
     assert UNALIGNED in machine.check("sda")[0]["sda1"]
 
 
+def test_partitions_that_the_kernel_does_not_show_are_a_note(tmp_path):
+    """As on a volume that is the disk of a guest, and on a loop device that was not scanned."""
+    machine = Machine(tmp_path)
+    machine.disk("sda", (8, 0))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name="vg-guest", dm__uuid="LVM-1")
+    partitioned(tmp_path / "dev/mapper/vg-guest", [(63, 100), (START, PART_SECTORS)], label="dos")
+    faults, notes, _ = machine.check("dm-0")
+    assert not faults and notes["dm-0"]["unjudged"]["text"] == (
+        "has a dos table with 2 partitions that the kernel does not show")
+    # as kpartx maps the first one
+    machine.disk("dm-1", (253, 1), parent="virtual/block", offset=512, bytes_=100 * SECTOR, slaves=["dm-0"], dm__name="vg-guest1",
+                 dm__uuid="part1-LVM-1")
+    faults, notes, _ = machine.check("dm-0")
+    assert set(faults["dm-1"]) == {UNALIGNED} and "dm-0" not in notes
+    # nor is an empty table a note
+    partitioned(tmp_path / "dev/sda", [], label="dos")
+    (tmp_path / "sys/class/block/dm-0/slaves/sda").unlink()
+    assert machine.check("sda")[:2] == ({}, {})
+
+
 @pytest.mark.parametrize("made_for, read_with", [(4096, 512), (512, 4096), (2048, 512)])
 def test_a_table_for_sectors_of_another_size_is_named(tmp_path, made_for, read_with):
     image = sparse(tmp_path / "disk", 128 * MIB)
