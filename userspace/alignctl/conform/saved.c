@@ -2,9 +2,11 @@
 /* Copy an area into a file and back, and compare both before the file is given up. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -109,6 +111,36 @@ char *saved_way_back(const char *device, uint64_t start, const char *file)
 	return remedy_of_words(REMEDY_RESTORE_AREA, &(struct remedy_words) {
 		.device = device, .file = file, .offset = (int64_t)start,
 	});
+}
+
+int saved_check(const char *file, uint64_t bytes)
+{
+	struct stat found;
+
+	if (stat(file, &found)) {
+		message_error("--save %s: %s", file, strerror(errno));
+		return ALIGNCTL_USAGE;
+	}
+	if (!S_ISREG(found.st_mode)) {
+		message_error("--save %s: is no regular file; name the one of --prepare",
+			      file);
+		return ALIGNCTL_USAGE;
+	}
+	if ((uint64_t)found.st_size == bytes)
+		return ALIGNCTL_FINE;
+	message_error("--save %s: has %jd bytes, and the saved area has %" PRIu64
+		      "; name the file of --prepare", file,
+		      (intmax_t)found.st_size, bytes);
+	return ALIGNCTL_USAGE;
+}
+
+bool saved_is_there(int fd, uint64_t start, uint64_t bytes, const char *file)
+{
+	CLEANUP_FREE char *buffer = io_memory(MIB), *beside = io_memory(MIB);
+	CLEANUP_CLOSE int from = open(file, O_RDONLY | O_CLOEXEC);
+
+	return from >= 0 &&
+	       compare_range(fd, start, from, bytes, buffer, beside);
 }
 
 int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,

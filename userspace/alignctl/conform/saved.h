@@ -22,6 +22,15 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
 char *saved_way_back(const char *device, uint64_t start, const char *file);
 
 /*
+ * Check that a file can be a saved area of so many bytes, before it is copied back
+ * and removed. Return: enum alignctl_exit, reported.
+ */
+int saved_check(const char *file, uint64_t bytes);
+
+/* Check that the area of the device @fd has the content of the file already. */
+bool saved_is_there(int fd, uint64_t start, uint64_t bytes, const char *file);
+
+/*
  * Copy it back, have it on the disk, compare, and remove the file. Return: enum
  * alignctl_exit, reported; the file is still there then.
  */

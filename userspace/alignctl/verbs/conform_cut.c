@@ -124,26 +124,44 @@ static int check_device(const struct conform_cut *cut,
 }
 
 /*
- * Compare the device with STATE, if that knows enough. Return: enum alignctl_exit,
- * reported.
+ * Compare the device with STATE, and say whether that knows enough for a verdict.
+ * Return: enum alignctl_exit, reported.
  */
 static int compare_area(const struct conform_cut *cut, const struct device *device,
 			const struct cut_state *state, int fd,
 			struct cut_verdict *verdict)
 {
-	int status;
+	int status = cut_judge(fd, state, verdict);
 
 	if (!state->ready) {
 		message_error("--after %s: ends before %s had its first content, so nothing was promised; prepare again",
 			      cut->after, state->header.path);
 		return ALIGNCTL_USAGE;
 	}
-	status = cut_judge(fd, state, verdict);
 	if (status || !verdict->beyond)
 		return status;
 	message_error("--after %s: has lost what was synced to it, as %s has later writes; its disk does not keep its word",
 		      cut->after, device->path);
 	return ALIGNCTL_IO;
+}
+
+/*
+ * Restore the area, unless this may be another device: after a cut, disks of one size
+ * may have changed their names. Return: enum alignctl_exit, reported.
+ */
+static int restore_area(const struct conform_cut *cut, const struct device *device,
+			const struct cut_area *area, int fd,
+			const struct cut_verdict *verdict)
+{
+	CLEANUP_FREE char *word = message_shell_word(device->path);
+
+	if (verdict->own || cut->force ||
+	    saved_is_there(fd, area->start, area->bytes, cut->save))
+		return saved_restore(fd, device->path, area->start, area->bytes,
+				     cut->save);
+	message_error("%s: is not restored, as it has nothing of %s, and may be another device; name the right one, or --force %s",
+		      device->path, cut->after, word);
+	return ALIGNCTL_BUSY;
 }
 
 /* Judge, restore and report. Return: enum alignctl_exit, reported. */
@@ -162,8 +180,7 @@ static int judge_area(const struct conform_cut *cut, const struct device *device
 	interrupt_catch();
 	status = compare_area(cut, device, state, fd, verdict);
 	if (cut->save && !interrupt_seen())
-		restored = saved_restore(fd, device->path, area->start,
-					 area->bytes, cut->save);
+		restored = restore_area(cut, device, area, fd, verdict);
 	if (!status && !interrupt_seen()) {
 		report.restored = cut->save && !restored;
 		if (cut->json)
@@ -191,6 +208,8 @@ int conform_cut_after(const struct conform_cut *cut,
 	if (result)
 		return result;
 	result = check_device(cut, device, &state);
+	if (!result && cut->save)
+		result = saved_check(cut->save, state.header.area.bytes);
 	if (!result && cut->save)
 		result = overwrite_guard(&overwrite);
 	if (!result)

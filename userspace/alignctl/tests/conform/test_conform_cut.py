@@ -211,6 +211,64 @@ def test_it_is_restored_too_if_the_file_ends_too_early_to_judge(file, memory):
     assert "ends before" in after(file, memory / "state", *options, status=USAGE) and file.read_bytes() == before
 
 
+def test_what_was_saved_is_not_restored_to_another_device(file, memory, tmp_path):
+    """After a cut, two disks of one size may have changed their names."""
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    state, saved = memory / "state", memory / "saved"
+    options = ("--write", "0+1M", "--rounds", 100, "--save", saved)
+    assert alignctl("conform", file, "--prepare", state, *options).returncode == FINE
+    other = tmp_path / "other"
+    content = os.urandom(8 * MEBIBYTE)
+    other.write_bytes(content)
+    done = alignctl("conform", other, "--after", state, "--save", saved, "--json")
+    assert done.returncode == BUSY and f"{other}: is not restored, as it has nothing of {state}" in done.stderr, done.stderr
+    assert f"--force {other}" in done.stderr
+    found = json.loads(done.stdout)
+    assert found["nothing_of_it"] and not found["restored"]
+    assert other.read_bytes() == content and saved.read_bytes() == before[:MEBIBYTE]
+    assert after(file, state, "--save", saved)["restored"] and file.read_bytes() == before
+
+
+def test_a_device_that_lost_all_is_restored_if_it_is_forced(file, memory):
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    state, saved = memory / "state", memory / "saved"
+    options = ("--write", "0+1M", "--rounds", 100, "--save", saved)
+    assert alignctl("conform", file, "--prepare", state, *options).returncode == FINE
+    change(file, 0, bytes(MEBIBYTE))
+    assert after(file, state, "--save", saved, "--force", file, status=FINDINGS)["restored"] and file.read_bytes() == before
+
+
+def test_a_device_that_nothing_was_written_to_is_left_as_it_is(file, memory):
+    """A host that dies behind --save has a file without requests, and a device without their content."""
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    state, saved = memory / "state", memory / "saved"
+    options = ("--write", "0+1M", "--rounds", 100, "--save", saved)
+    assert alignctl("conform", file, "--prepare", state, *options).returncode == FINE
+    os.truncate(state, HEADER)
+    file.write_bytes(before)
+    assert "ends before" in after(file, state, "--save", saved, status=USAGE)
+    assert file.read_bytes() == before and not saved.exists()
+
+
+def test_a_file_that_is_not_the_saved_area_is_refused_and_kept(file, memory, tmp_path):
+    file.write_bytes(os.urandom(8 * MEBIBYTE))
+    state, saved = memory / "state", memory / "saved"
+    options = ("--write", "0+1M", "--rounds", 100, "--save", saved)
+    assert alignctl("conform", file, "--prepare", state, *options).returncode == FINE
+    content = file.read_bytes()
+    backup = tmp_path / "backup"
+    for size in (MEBIBYTE - 1, 2 * MEBIBYTE):
+        backup.write_bytes(os.urandom(size))
+        words = after(file, state, "--save", backup, status=USAGE)
+        assert f"--save {backup}: has {size} bytes, and the saved area has {MEBIBYTE}" in words
+        assert file.read_bytes() == content and backup.stat().st_size == size
+    assert "--save /dev/null: is no regular file" in after(file, state, "--save", "/dev/null", status=USAGE)
+    assert "--save /nowhere: No such file" in after(file, state, "--save", "/nowhere", status=USAGE)
+
+
 def test_a_full_disk_below_the_file_ends_it_and_what_is_there_counts(file):
     """The file's disk is a file system in memory of 128 KiB."""
     words = f"mount -t tmpfs -o size=128k cut /mnt && {ALIGNCTL} conform {file} --prepare /mnt/state --write 0+1M; status=$?; " \
