@@ -42,7 +42,7 @@ int overwrite_guard(struct overwrite *overwrite)
 	struct guard_report report = { 0 };
 	CLEANUP_FREE char *word = message_shell_word(device->path);
 	const char *because = "as --force says";
-	int result;
+	int result = ALIGNCTL_FINE;
 
 	if (overwrite->force && !guard_same_device(device, overwrite->force)) {
 		message_error("--force names %s, but %s %s; name the same device",
@@ -52,7 +52,8 @@ int overwrite_guard(struct overwrite *overwrite)
 	}
 	guard_usage(&report, device);
 	if (overwrite->keeps)
-		result = ALIGNCTL_FINE;
+		/* restoring would undo what another program wrote meanwhile */
+		guard_writers(&report, device);
 	else if (device->block)
 		result = guard_signatures(&report, device);
 	else

@@ -21,7 +21,8 @@
  * @named_by: word before the device's path in messages, as "--on is"
  * @force: argument of --force, or the path that a person has typed; NULL: neither
  * @ask: a person at a terminal may confirm instead of --force
- * @keeps: what the device holds is not lost, so that only its users matter
+ * @keeps: what the device holds is not lost, so that only its users matter, and
+ *	programs that write to it
  * @end: byte of a file before which it is written
  */
 struct overwrite {

@@ -111,6 +111,25 @@ def test_a_device_that_a_program_holds_is_refused(loop):
         os.close(held)
 
 
+def test_a_device_that_a_program_writes_to_is_no_place_to_save_and_restore(loop, tmp_path):
+    """A virtual machine does not hold its disk exclusively, and what it wrote meanwhile would be undone."""
+    saved = tmp_path / "saved"
+    command = ["conform", loop, "--rounds", 20, "--save", saved]
+    written = os.open(loop, os.O_RDWR)
+    try:
+        refused = alignctl(*command)
+        assert refused.returncode == BUSY and f"process {os.getpid()} (" in refused.stderr, refused.stderr
+        assert "has it open for writing" in refused.stderr and not saved.exists()
+        assert alignctl(*command, "--force", loop).returncode == FINE
+    finally:
+        os.close(written)
+    read = os.open(loop, os.O_RDONLY)
+    try:
+        assert alignctl(*command).returncode == FINE
+    finally:
+        os.close(read)
+
+
 def test_the_option_that_a_refusal_proposes_can_be_pasted(tmp_path):
     disk = tmp_path / "my 'disk'.img"
     disk.write_bytes(b"thesis" * 100000)
