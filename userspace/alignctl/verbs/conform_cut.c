@@ -29,28 +29,41 @@
 #include "verbs/overwrite.h"
 #include "geometry.h"
 
-int conform_cut_place(const struct conform_cut *cut,
-		      const struct device *device)
+/*
+ * Check that a new file is where the power cut of the device leaves it alone. Return:
+ * enum alignctl_exit, reported.
+ */
+static int check_place(const char *option, const char *path,
+		       const struct device *device)
 {
-	CLEANUP_FREE char *copy = memory_or_exit(strdup(cut->prepare));
+	CLEANUP_FREE char *copy = memory_or_exit(strdup(path));
 	const char *folder = dirname(copy);
 	struct statfs system;
 	struct stat found;
 
 	if (stat(folder, &found) || statfs(folder, &system)) {
-		message_error("--prepare %s: %s", cut->prepare,
-			      strerror(errno));
+		message_error("--%s %s: %s", option, path, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
 	if (same_disk(device, file_disk(folder, found.st_dev))) {
-		message_error("--prepare %s: lies on the disk of %s, and must survive its power cut; name a file on another disk or machine",
-			      cut->prepare, device->path);
+		message_error("--%s %s: lies on the disk of %s, and must survive its power cut; name a file on another disk or machine",
+			      option, path, device->path);
 		return ALIGNCTL_USAGE;
 	}
 	if (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)
-		message_warning("--prepare %s: is in this machine's memory, and survives only if %s alone loses power",
-				cut->prepare, device->path);
+		message_warning("--%s %s: is in this machine's memory, and survives only if %s alone loses power",
+				option, path, device->path);
 	return ALIGNCTL_FINE;
+}
+
+int conform_cut_place(const struct conform_cut *cut,
+		      const struct device *device)
+{
+	int result = check_place("prepare", cut->prepare, device);
+
+	if (!result && cut->save)
+		result = check_place("save", cut->save, device);
+	return result;
 }
 
 int conform_cut_prepare(const struct conform_cut *cut,

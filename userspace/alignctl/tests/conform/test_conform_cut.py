@@ -165,6 +165,8 @@ def test_files_that_do_not_fit_are_refused_with_their_reason(file, prepared, mem
 @pytest.mark.parametrize("options, words", [
     (["--prepare", "HERE/state"], "lies on the disk of"),
     (["--prepare", "/nowhere/state"], "/nowhere/state: No such file"),
+    (["--prepare", "MEMORY/state", "--save", "HERE/saved"], "saved: lies on the disk of"),
+    (["--prepare", "MEMORY/state", "--save", "/nowhere/saved"], "--save /nowhere/saved: No such file"),
     (["--prepare", "MEMORY/state", "--kind", "sub-block+read/in-block"], "--prepare, --kind: exclude each other"),
     (["--prepare", "MEMORY/state", "--html", "page.html"], "--html, --prepare: exclude each other, as the page shows rounds"),
     (["--after", "MEMORY/state", "--html", "page.html"], "--html: does not apply to --after"),
