@@ -35,9 +35,14 @@ enum cell_state {
 	CELL_READS_AGAIN,	/* because of a fault */
 };
 
-/* What a logical block is known to have. */
+/**
+ * struct known - what a logical block is known to have
+ * @sequence: sequence of the write; 0: zeroes
+ * @anything: a discard has left any content, which may change until a write
+ */
 struct known {
-	uint64_t sequence;	/* of the write; 0: zeroes */
+	uint64_t sequence;
+	bool anything;
 };
 
 /**
@@ -186,17 +191,17 @@ static uint32_t looks_like(const struct cell *cell, uint32_t block,
 			   enum content content, uint64_t sequence)
 {
 	const struct known *known = &cell->known[block];
-	uint32_t set = 0;
+	uint32_t set = known->anything ? LAWFUL_BEFORE : 0;
 	size_t i;
 
 	if (content == CONTENT_LABEL) {
 		if (sequence == known->sequence)
 			return LAWFUL_BEFORE;
 		return sequence - cell->sequence < cell->nr ?
-		       UINT32_C(1) << (sequence - cell->sequence) : 0;
+		       set | UINT32_C(1) << (sequence - cell->sequence) : set;
 	}
 	if (content != CONTENT_ZEROES)
-		return 0;
+		return set;
 	if (!known->sequence)
 		set |= LAWFUL_BEFORE;
 	for (i = 0; i < cell->nr; i++)
@@ -413,7 +418,7 @@ static void write_anew(struct rounds *rounds, struct cell *cell)
 	cell->state = CELL_WRITES;
 	cell->anew = false;
 	for (i = 0; i < rounds->blocks; i++)
-		cell->known[i].sequence = rounds->sequence;
+		cell->known[i] = (struct known) { .sequence = rounds->sequence };
 	content_fill(cell->whole.memory, byte_of(rounds, cell, 0),
 		     (uint64_t)rounds->blocks * rounds->options->logical,
 		     rounds->run, rounds->sequence++);
@@ -528,14 +533,26 @@ static bool begin_round(struct rounds *rounds, struct cell *cell, size_t index)
 	return true;
 }
 
-/* Take over what the cell has now; where that is not known, it is written. */
+/*
+ * Take over what the cell has now; where that is not known, it is written. A block
+ * that was discarded has nothing that would stay until the next write.
+ */
 static void take_over(struct rounds *rounds, struct cell *cell)
 {
 	uint32_t logical = rounds->options->logical, i;
 
 	for (i = 0; i < rounds->blocks; i++) {
+		struct known *known = &cell->known[i];
 		uint64_t sequence = 0;
+		uint32_t may = lawful_contents(cell->lawful, cell->nr,
+					       cell->first + i,
+					       cell->whole_began_ns, UINT64_MAX);
 
+		if (may & LAWFUL_ANYTHING ||
+		    (known->anything && may & LAWFUL_BEFORE)) {
+			*known = (struct known) { .anything = true };
+			continue;
+		}
 		switch (content_recognize(cell->whole.memory +
 					  (size_t)i * logical, logical,
 					  byte_of(rounds, cell, i),
@@ -548,7 +565,7 @@ static void take_over(struct rounds *rounds, struct cell *cell)
 		default:
 			cell->anew = true;
 		}
-		cell->known[i].sequence = sequence;
+		*known = (struct known) { .sequence = sequence };
 	}
 }
 

@@ -78,6 +78,12 @@ def swapper(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def requests_hook(tmp_path_factory):
+    """The library that lets requests end as they may on a drive."""
+    return preloaded(tmp_path_factory.mktemp("requests"), "requesthook")
+
+
+@pytest.fixture(scope="session")
 def syncs(tmp_path_factory):
     """The library that notes what is written to the disk, in their order."""
     return preloaded(tmp_path_factory.mktemp("syncs"), "synchook")
