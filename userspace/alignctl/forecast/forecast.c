@@ -494,8 +494,10 @@ uint64_t forecast_most_reads(const struct forecast *f)
 uint32_t forecast_best_shift(const struct forecast *f)
 {
 	uint32_t sectors = align_block_sectors(&f->geometry), shift, best = 0;
+	uint32_t step = f->geometry.logical >> ALIGN_SECTOR_SHIFT;
 
-	for (shift = 1; shift < sectors; shift++)
+	/* a device starts at a logical block */
+	for (shift = step; shift < sectors; shift += step)
 		if (f->shifted[shift] < f->shifted[best])
 			best = shift;
 	return best;

@@ -99,6 +99,20 @@ def test_a_device_of_4096_byte_sectors_moves_by_these(tmp_path):
     assert (best[4096], best[8192], best[16384]) == (0, 8, 24) and all(move % 8 == 0 for move in best.values())
 
 
+def test_all_of_plan_moves_such_a_device_by_its_sectors(tmp_path):
+    """Requests of a device with smaller logical blocks than the drive may be best at a start that no drive has."""
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{start},32\n" for start in [5 + 64 * i for i in range(100)]))
+    options = [trace, "--logical", 4096, "--physical", 16384]
+    result, disk = plan(*options), plan(*options, "--each-disk")["disks"][0]
+    assert result["touches_if_moved"][27] == 0 and result["touches_expected"] == 200
+    assert result["best_move_sectors"] == result["worthwhile_move_sectors"] == disk["best_move_sectors"] == 0
+    assert result["recommendation"]["remedy"] == disk["recommendation"] == "nothing"
+    trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{start},32\n" for start in [8 + 64 * i for i in range(100)]))
+    result, disk = plan(*options), plan(*options, "--each-disk")["disks"][0]
+    assert result["best_move_sectors"] == disk["best_move_sectors"] == 24 and result["recommendation"]["remedy"] == "move"
+
+
 ONE_MOVE = [(5 + 16 * i, 8) for i in range(100)]
 SMALL = [(64 * i * 7919 % 1000003 // 64 * 64, 1) for i in range(100)]
 
