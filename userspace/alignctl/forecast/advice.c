@@ -31,8 +31,8 @@ char *forecast_advice_text(const struct forecast *f)
 	CLEANUP_FREE char *what = NULL;
 
 	if (advice.remedy == FORECAST_NOTHING)
-		return message_format("nothing; no gain of %u %% or more",
-				      FORECAST_GAIN_PERCENT);
+		return message_format("nothing; no move saves %u %%, and no mode %u %%",
+				      FORECAST_WORTH_PERCENT, FORECAST_GAIN_PERCENT);
 	if (advice.remedy == FORECAST_MOVE)
 		what = message_format("move the start by %" PRIu32 " sector%s",
 				      sectors, PLURAL_OF(sectors));

@@ -520,11 +520,15 @@ struct forecast_advice forecast_choose(const uint64_t *left,
 	struct forecast_advice advice = { FORECAST_NOTHING, touches };
 	enum forecast_remedy i;
 
-	for (i = FORECAST_MOVE; i <= most; i++)
+	for (i = FORECAST_MOVE; i <= most; i++) {
+		uint32_t percent = i == FORECAST_MOVE ? FORECAST_WORTH_PERCENT :
+							FORECAST_GAIN_PERCENT;
+
 		if (left[i] < advice.left &&
 		    (unsigned __int128)(advice.left - left[i]) * 100 >=
-		    (unsigned __int128)touches * FORECAST_GAIN_PERCENT)
+		    (unsigned __int128)touches * percent)
 			advice = (struct forecast_advice) { i, left[i] };
+	}
 	return advice;
 }
 

@@ -163,7 +163,7 @@ uint32_t forecast_best_shift(const struct forecast *forecast);
 enum forecast_remedy { FORECAST_NOTHING, FORECAST_MOVE, FORECAST_PAD,
 		       FORECAST_COALESCE };
 
-/* Share of the touches, in percent, that a remedy must save over a lesser one. */
+/* Share of the touches, in percent, that a mode must save over a lesser remedy. */
 #define FORECAST_GAIN_PERCENT	5U
 
 /**
@@ -178,8 +178,8 @@ struct forecast_advice {
 
 /*
  * Choose between a move of the start, which mends the cause, and the modes: a
- * remedy that intrudes more has to save more by FORECAST_GAIN_PERCENT. @left: what
- * each remedy up to @most leaves of the touches.
+ * mode has to save FORECAST_GAIN_PERCENT more than what intrudes less, a move
+ * FORECAST_WORTH_PERCENT. @left: what each remedy up to @most leaves of the touches.
  */
 struct forecast_advice forecast_choose(const uint64_t *left,
 				       enum forecast_remedy most);

@@ -127,8 +127,8 @@ def test_no_mode_has_anything_to_do_where_no_write_has_a_touch(tmp_path):
 
 @pytest.mark.parametrize("writes, remedy, left, words", [
     (ONE_MOVE, "move", 0, "move the start by 3 sectors; it leaves 0 of 200 read-modify-writes, 100 % less\n"),
-    ([(8 * i, 8) for i in range(50)], "nothing", 0, "nothing; no gain of 5 % or more\n"),
-    (SMALL, "nothing", 100, "nothing; no gain of 5 % or more\n"),
+    ([(8 * i, 8) for i in range(50)], "nothing", 0, "nothing; no move saves 10 %, and no mode 5 %\n"),
+    (SMALL, "nothing", 100, "nothing; no move saves 10 %, and no mode 5 %\n"),
     # two streams, of which a move mends one and spoils the other
     ([(place + 8 * i, 8) for i in range(100) for place in (7, 8 * 4096 + 4)], "coalesce", 4,
      "mode coalesce; it leaves 4 of 400 read-modify-writes, 99 % less\n")])
@@ -140,6 +140,20 @@ def test_one_thing_is_recommended_with_its_gain(tmp_path, writes, remedy, left, 
     assert (advice["remedy"], advice["left"]) == (remedy, left)
     assert advice["gain_percent"] == pytest.approx(100 * (touches - left) / touches if touches else 0)
     assert f"\n  recommended: {words}" in alignctl("plan", trace).stdout
+
+
+def test_a_move_that_is_not_worth_its_trouble_is_not_recommended_either(tmp_path):
+    """A tenth of the touches is what a move has to save, in the table of moves and in the recommendation."""
+    trace = tmp_path / "trace"
+    for nr, remedy in ((4, "nothing"), (6, "move")):
+        # each of them has two touches, and none if it is moved by seven sectors
+        writes = [(1003 + 64 * i, 1) for i in range(93)] + [(100001 + 64 * i, 8) for i in range(nr)]
+        trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{start},{length}\n" for start, length in writes))
+        result, text = plan(trace), alignctl("plan", trace).stdout
+        assert (result["best_move_sectors"], result["worthwhile_move_sectors"]) == (7, 7 if remedy == "move" else 0)
+        assert result["recommendation"]["remedy"] == remedy
+        assert plan(trace, "--each-disk")["disks"][0]["recommendation"] == remedy
+        assert ("nothing to gain by moving" in text) == ("recommended: nothing" in text) == (remedy == "nothing")
 
 
 def test_a_pipe_is_read_once_and_what_needs_more_is_not_known(trace):
