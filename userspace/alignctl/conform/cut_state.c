@@ -29,8 +29,12 @@
 #define VERSION		1U
 #define KIND_BITS	8U
 #define KIND_MASK	((1U << KIND_BITS) - 1)
-/* Most requests that may be sent beyond the last one that was. */
-#define AHEAD_MOST	(4 * CUT_MAX_DEPTH + 1)
+/*
+ * Most numbers that may be sent beyond the last one that was: four times those in
+ * flight, and in front of them numbers that are skipped, as the device does not take
+ * such a request. As many in a row as there is room for here never are.
+ */
+#define AHEAD_MOST	(5 * CUT_MAX_DEPTH)
 #define BLOCK_MOST	(1U << 20)
 
 static const char magic[] = "alignctl conform";

@@ -195,6 +195,43 @@ static void records_belong_to_their_place(void)
 	unlink(path);
 }
 
+/*
+ * Numbers of requests that the device does not take are skipped, so that more than the
+ * requests ahead may lie between the last one sent and the first that must not be.
+ */
+static void skipped_numbers_may_be_sent_beyond(void)
+{
+	const uint64_t last = 100, skipped = 20;
+	const uint64_t end = last + 1 + skipped + 4 * CUT_MAX_DEPTH;
+	struct cut_state state;
+	struct cut_log *log;
+	char path[32];
+
+	make(path);
+	unlink(path);
+	CHECK(!cut_log_create(&log, path, &header, NULL), "not made");
+	cut_log_add(log, CUT_READY, 0);
+	cut_log_add(log, CUT_MAY_SEND, 4 * CUT_MAX_DEPTH);
+	cut_log_add(log, CUT_UNTRIED, (uint64_t)95 << 8 | PART_ZEROES);
+	cut_log_add(log, CUT_BEGAN, last);
+	cut_log_add(log, CUT_MAY_SEND, end);
+	CHECK(!cut_log_close(log), "not written");
+	CHECK(!cut_state_load(&state, path) && state.may_send == end,
+	      "up to %" PRIu64 ", not %" PRIu64, state.may_send, end);
+	cut_state_free(&state);
+	unlink(path);
+	/* but no file says that so many are */
+	CHECK(!cut_log_create(&log, path, &header, NULL), "not made");
+	cut_log_add(log, CUT_READY, 0);
+	cut_log_add(log, CUT_MAY_SEND, UINT64_C(1) << 40);
+	CHECK(!cut_log_close(log), "not written");
+	CHECK(!cut_state_load(&state, path) &&
+	      state.may_send <= 8 * CUT_MAX_DEPTH, "up to %" PRIu64,
+	      state.may_send);
+	cut_state_free(&state);
+	unlink(path);
+}
+
 const struct tap_test cut_state_tests[] = {
 	{ "of a file that a thread wrote and that was cut off, what is whole counts",
 	  what_is_whole_counts },
@@ -204,5 +241,7 @@ const struct tap_test cut_state_tests[] = {
 	  garbage_is_refused },
 	{ "a record at another place than a thread wrote it to is not believed",
 	  records_belong_to_their_place },
+	{ "of a thread's file, requests behind numbers that are skipped may be sent",
+	  skipped_numbers_may_be_sent_beyond },
 	{ 0 }
 };
