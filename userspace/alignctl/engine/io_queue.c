@@ -37,7 +37,7 @@ struct fifo {
 /**
  * struct helper - threads for requests by plain system calls, as discards on
  * block devices are, an ioctl, which io_uring lacks before Linux 6.12
- * @threads: the threads, started with the first request
+ * @threads: the threads, started with the queue; for discards alone, with the first
  * @nr: number of threads
  * @lock: protects @todo, @done and @stop
  * @wake: signals that @todo is not empty, or @stop is set
@@ -172,6 +172,8 @@ int io_request_check(const struct io_request *request, const char *path)
 	return ALIGNCTL_FINE;
 }
 
+static void helper_start(struct io_queue *queue);
+
 struct io_queue *io_queue_open_by(int fd, unsigned int depth,
 				  unsigned int methods)
 {
@@ -187,6 +189,9 @@ struct io_queue *io_queue_open_by(int fd, unsigned int depth,
 	queue->uring = methods & IO_BY_RING && open_ring(queue, depth + 1);
 	queue->fixed_file = queue->uring &&
 			    !io_uring_register_files(&queue->ring, &fd, 1);
+	/* if there are none, the caller has not written to the device yet */
+	if (queue->threads)
+		helper_start(queue);
 	return queue;
 }
 
@@ -366,6 +371,7 @@ static void give_to_helper(struct io_queue *queue, struct io_request *request)
 {
 	struct helper *helper = &queue->helper;
 
+	/* for discards alone */
 	if (!helper->running)
 		helper_start(queue);
 	pthread_mutex_lock(&helper->lock);

@@ -68,7 +68,10 @@ struct io_queue *io_queue_open(int fd, unsigned int depth);
 #define IO_BY_RING	0x01U	/* io_uring, if there is */
 #define IO_BY_THREADS	0x02U	/* threads: where io_uring is not, all requests */
 
-/* Open a queue as io_queue_open() does, by the given methods; 0: by the caller. */
+/*
+ * Open a queue as io_queue_open() does, by the given methods; 0: by the caller. Exit
+ * with a message if there are no threads.
+ */
 struct io_queue *io_queue_open_by(int fd, unsigned int depth,
 				  unsigned int methods);
 void io_queue_close(struct io_queue *queue);

@@ -12,7 +12,7 @@ import pytest
 from alignctl_program import ALIGNCTL, alignctl
 from lab.pace import patience
 
-FINE, USAGE, BUSY = 0, 2, 4
+FINE, USAGE, IO, BUSY = 0, 2, 3, 4
 MEBIBYTE = 1 << 20
 
 
@@ -79,6 +79,17 @@ def test_the_saved_area_is_there_after_a_kill_and_its_place_is_told(file, tmp_pa
     assert file.read_bytes() == before
 
 
+def hooked(hook, how):
+    return {**os.environ, "LD_PRELOAD": str(hook), "REQUESTHOOK": how}
+
+
+def test_without_threads_nothing_is_written(file, tmp_path, requests_hook):
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    done = alignctl("conform", file, "--save", tmp_path / "saved", "--rounds", 20, env=hooked(requests_hook, "no-thread"))
+    assert done.returncode == IO and "cannot start a thread for requests" in done.stderr and file.read_bytes() == before
+
+
 def test_the_text_and_the_document_say_the_same(file):
     text = alignctl("conform", file, "--rounds", 100, "--seed", 7)
     found = json.loads(alignctl("conform", file, "--rounds", 100, "--seed", 7, "--json").stdout)
@@ -115,7 +126,7 @@ def test_methods_take_turns_in_each_kind(file):
 def test_a_trim_that_is_done_late_is_no_fault(file, requests_hook, kind):
     """What a discarded block reads as may change until the block is written, as on drives without a deterministic trim."""
     done = alignctl("conform", file, "--rounds", 300, "--method", "sync", "--kind", kind, "--json",
-                    env={**os.environ, "LD_PRELOAD": str(requests_hook), "REQUESTHOOK": "late-trim"})
+                    env=hooked(requests_hook, "late-trim"))
     found = json.loads(done.stdout)
     assert done.returncode == FINE and (found["rounds"], found["faulty"]) == (300, 0), found["faults"]
 

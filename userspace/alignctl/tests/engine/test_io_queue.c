@@ -132,12 +132,12 @@ static bool works(const char *method, enum way way)
 	};
 	char path[] = "/var/tmp/alignctl-queue-XXXXXX";
 	CLEANUP_CLOSE int fd = mkstemp(path);
+	unsigned int before = threads();
 	struct io_queue *queue = way == BY_QUEUE ? io_queue_open(fd, DEPTH) :
 				 io_queue_open_by(fd, DEPTH, methods[way]);
 	struct io_request requests[DEPTH], *done;
 	static char memory[DEPTH][BYTES];
 	bool good = !strcmp(io_queue_method(queue), method);
-	unsigned int before = threads();
 	int i, pass;
 
 	unlink(path);

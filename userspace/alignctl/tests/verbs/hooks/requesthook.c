@@ -4,11 +4,15 @@
  * may on a drive. The variable REQUESTHOOK says how:
  *   late-trim    a trim ends at once, and is done behind the next read of its range,
  *                or before the next write there
+ *   fail-writes  writes fail, from the hundredth on
+ *   no-thread    no thread can be started
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +90,23 @@ ssize_t pwritev2(int fd, const struct iovec *part, int nr, off_t offset, int fla
 	ssize_t (*real)(int fd, const struct iovec *part, int nr, off_t offset,
 			int flags) = dlsym(RTLD_NEXT, "pwritev2");
 
+	static atomic_uint nr_writes;
+
+	if (is_asked_for("fail-writes") && ++nr_writes >= 100) {
+		errno = EIO;
+		return -1;
+	}
 	do_late(fd, offset, offset + (off_t)part->iov_len);
 	return real(fd, part, nr, offset, flags);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+		   void *(*run)(void *context), void *context)
+{
+	int (*real)(pthread_t *thread, const pthread_attr_t *attributes,
+		    void *(*run)(void *context), void *context) =
+		dlsym(RTLD_NEXT, "pthread_create");
+
+	return is_asked_for("no-thread") ? EAGAIN :
+	       real(thread, attributes, run, context);
 }
