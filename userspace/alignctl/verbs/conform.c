@@ -2,6 +2,7 @@
 /* alignctl conform: does a block device keep its word? */
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -289,8 +290,11 @@ static int examine_device(const struct conform_options *options,
 				    rounds->bytes, options->save);
 	if (status)
 		return status;
-	if (options->save)
+	if (options->save) {
 		warn_saved(options, device, rounds);
+		/* a message to a closed pipe must not end it before it restores */
+		signal(SIGPIPE, SIG_IGN);
+	}
 	began_ns = clock_ns();
 	if (!rounds->rounds || options->seconds)
 		rounds->until_ns = began_ns + NS_PER_S *
@@ -303,6 +307,7 @@ static int examine_device(const struct conform_options *options,
 		restored = saved_restore(rounds->fd, device->path,
 					 rounds->start, rounds->bytes,
 					 options->save);
+	signal(SIGPIPE, SIG_DFL);
 	report.restored = options->save && !restored;
 	for (i = 0; i < KIND_NR; i++)
 		faulty += result.faulty[i];

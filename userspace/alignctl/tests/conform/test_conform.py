@@ -83,6 +83,21 @@ def hooked(hook, how):
     return {**os.environ, "LD_PRELOAD": str(hook), "REQUESTHOOK": how}
 
 
+def test_an_error_that_nobody_reads_does_not_end_it_before_the_area_is_restored(file, tmp_path, requests_hook):
+    """Its standard error may be a pipe whose reader has ended, as of 2>&1 | head."""
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    command = [ALIGNCTL, "conform", file, "--save", tmp_path / "saved", "--method", "sync", "--rounds", "1000"]
+    done = alignctl(*command[1:], env=hooked(requests_hook, "fail-writes"))
+    assert done.returncode == IO and "writing" in done.stderr and file.read_bytes() == before, done.stderr
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          env=hooked(requests_hook, "fail-writes")) as process:
+        process.stderr.readline()
+        process.stderr.close()
+        assert process.wait(patience(30)) == IO
+    assert file.read_bytes() == before and os.listdir(tmp_path) == ["file"]
+
+
 def test_without_threads_nothing_is_written(file, tmp_path, requests_hook):
     before = os.urandom(8 * MEBIBYTE)
     file.write_bytes(before)
