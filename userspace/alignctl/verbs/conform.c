@@ -206,8 +206,10 @@ static int find_area(const struct conform_options *options,
 
 	if (!block) {
 		block = PER_BLOCK * device->logical;
+		/* an NVMe drive may have told the kernel any multiple */
 		if (device->physical >= 2 * device->logical &&
-		    device->physical <= BLOCK_MOST)
+		    device->physical <= BLOCK_MOST &&
+		    align_is_power_of_2(device->physical))
 			block = device->physical;
 	}
 	if (block < 2 * device->logical) {

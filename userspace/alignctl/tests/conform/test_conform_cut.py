@@ -16,6 +16,7 @@ import time
 import pytest
 
 from alignctl_program import ALIGNCTL, alignctl
+from audited import Machine
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = 0, 1, 2, 3, 4
@@ -211,6 +212,21 @@ def test_it_is_restored_too_if_the_file_ends_too_early_to_judge(file, memory):
     assert alignctl("conform", file, "--prepare", memory / "state", "--rounds", 20, *options).returncode == FINE
     os.truncate(memory / "state", HEADER)
     assert "ends before" in after(file, memory / "state", *options, status=USAGE) and file.read_bytes() == before
+
+
+def test_a_physical_block_that_is_no_power_of_two_is_not_taken(loop, memory, tmp_path):
+    """Kernels pass on what an NVMe drive says, and a STATE of such blocks would be refused after the cut."""
+    number = os.stat(loop).st_rdev
+    machine = Machine(tmp_path / "machine")
+    machine.disk(loop.name, (os.major(number), os.minor(number)), bytes_=len(loop.read_bytes()), physical=3 * BLOCK)
+    environment = {**os.environ, "ALIGNCTL_SYSROOT": str(machine.root)}
+    state, saved = memory / "state", memory / "saved"
+    before = loop.read_bytes()
+    done = alignctl("conform", loop, "--prepare", state, "--write", "0+1M", "--rounds", 100, "--save", saved, "--json",
+                    env=environment)
+    assert done.returncode == FINE and json.loads(done.stdout)["block_size"] == BLOCK, done.stderr
+    done = alignctl("conform", loop, "--after", state, "--save", saved, env=environment)
+    assert done.returncode == FINE and loop.read_bytes() == before, done.stderr
 
 
 def test_what_was_saved_is_not_restored_to_another_device(file, memory, tmp_path):
