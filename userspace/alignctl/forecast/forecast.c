@@ -158,19 +158,36 @@ static void count_zeroes(struct pass *pass, uint64_t first, uint64_t end)
 	f->zeroes_misaligned += split.nr_touches != 0;
 }
 
+/* Count a request of an operation. Return: enum alignctl_exit; reported. */
+static int count_request(const struct pass *pass,
+			 const struct trace_request *request, uint64_t *requests,
+			 uint64_t *bytes)
+{
+	requests[request->op]++;
+	if (!__builtin_add_overflow(bytes[request->op], request->bytes,
+				    &bytes[request->op]))
+		return ALIGNCTL_FINE;
+	CLEANUP_FREE char *position = source_position(pass->source);
+
+	message_error("%s: the bytes of all requests of this operation are above 64 bits; take fewer at a time",
+		      position);
+	return ALIGNCTL_USAGE;
+}
+
 /* Take a request that reaches the device, for all that the pass is for. */
 static int take_request(void *context, const struct trace_request *request)
 {
 	struct pass *pass = context;
 	struct forecast *f = pass->forecast;
 	uint64_t first = 0, end = 0;
+	int result = ALIGNCTL_FINE;
 
-	if (request->op != TRACE_FLUSH) {
-		int result = place_request(&pass->places, request, &first, &end);
-
-		if (result)
-			return result;
-	}
+	if (request->op != TRACE_FLUSH)
+		result = place_request(&pass->places, request, &first, &end);
+	if (!result && pass->count)
+		result = count_request(pass, request, f->requests, f->bytes);
+	if (result)
+		return result;
 	if (pass->coverage && (request->op == TRACE_WRITE ||
 			       request->op == TRACE_WRITE_ZEROES))
 		coverage_add(pass->coverage, first, end);
@@ -178,8 +195,6 @@ static int take_request(void *context, const struct trace_request *request)
 		changes_add(pass->changes, request, first, end);
 	if (!pass->count)
 		return ALIGNCTL_FINE;
-	f->requests[request->op]++;
-	f->bytes[request->op] += request->bytes;
 	if (request->op == TRACE_WRITE)
 		count_write(pass, request, first, end);
 	else if (request->op == TRACE_WRITE_ZEROES)
@@ -198,12 +213,11 @@ static int take_cached(struct pass *pass, const struct trace_request *request)
 
 	if (request->op != TRACE_FLUSH)
 		result = place_request(&pass->places, request, &first, &end);
+	if (!result && pass->count)
+		result = count_request(pass, request, f->issued,
+				       f->issued_bytes);
 	if (result)
 		return result;
-	if (pass->count) {
-		f->issued[request->op]++;
-		f->issued_bytes[request->op] += request->bytes;
-	}
 	result = page_cache_do(pass->cache, request, take_request, pass);
 	if (request->op == TRACE_WRITE)
 		f->figures.reads += f->requests[TRACE_READ] - reads;

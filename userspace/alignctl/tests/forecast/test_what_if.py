@@ -156,6 +156,14 @@ def test_a_move_that_is_not_worth_its_trouble_is_not_recommended_either(tmp_path
         assert ("nothing to gain by moving" in text) == ("recommended: nothing" in text) == (remedy == "nothing")
 
 
+@pytest.mark.parametrize("options", [[], ["--each-disk"], ["--touches-only"], ["--buffered"]])
+def test_bytes_above_64_bits_are_refused(tmp_path, options):
+    trace = tmp_path / "trace"
+    trace.write_text("op,offset,bytes\n" + f"discard,0,{2 ** 63 - 512}\n" * 3)
+    done = alignctl("plan", trace, *options, "--json")
+    assert (done.returncode, done.stdout) == (2, "") and "above 64 bits" in done.stderr, done.stdout[:1000]
+
+
 def test_a_pipe_is_read_once_and_what_needs_more_is_not_known(trace):
     whole, once = plan(trace)["what_if"], plan("-", input=trace.read_text())["what_if"]
     for each, other in zip(whole, once, strict=True):
