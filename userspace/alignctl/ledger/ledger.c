@@ -122,6 +122,29 @@ static void visit_file(const char *name, void *context)
 	*ARRAY_APPEND(ledger->device.target, ledger->device.nr_targets) = target;
 }
 
+/*
+ * Read counter number @i and its baseline. The baseline comes first: a reset between
+ * the two would make it the higher one, and the count since then one below 0.
+ * Return: NULL, or which file is missing or malformed, for free().
+ */
+static char *read_with_baseline(struct ledger *ledger, const char *dir,
+				unsigned int i)
+{
+	const char *name = ledger_rows[i].name;
+	CLEANUP_FREE char *base = message_format("baseline_%s", name);
+	CLEANUP_FREE char *later = i < LEDGER_LATER ? NULL :
+				   sysfs_text(dir, name);
+
+	ledger->missing[i] = i >= LEDGER_LATER && !later;
+	if (ledger->missing[i])
+		return NULL;
+	if (!ledger_rows[i].gauge &&
+	    !read_counter(dir, base, &ledger->baseline[i]))
+		return bad_file(dir, base);
+	return read_counter(dir, name, &ledger->raw[i]) ? NULL :
+							  bad_file(dir, name);
+}
+
 /* Tell what the device holds by its counters, as its status line would. */
 static void take_state(struct ledger *ledger)
 {
@@ -155,19 +178,10 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 		return bad_file(dir, "held_oldest_ms");
 	ledger->device.logical = sysfs_logical(disk_dir);
 	for (i = 0; i < LEDGER_NR; i++) {
-		const char *name = ledger_rows[i].name;
-		CLEANUP_FREE char *base = message_format("baseline_%s", name);
-		CLEANUP_FREE char *later = i < LEDGER_LATER ? NULL :
-					   sysfs_text(dir, name);
+		char *error = read_with_baseline(ledger, dir, i);
 
-		ledger->missing[i] = i >= LEDGER_LATER && !later;
-		if (ledger->missing[i])
-			continue;
-		if (!read_counter(dir, name, &ledger->raw[i]))
-			return bad_file(dir, name);
-		if (!ledger_rows[i].gauge &&
-		    !read_counter(dir, base, &ledger->baseline[i]))
-			return bad_file(dir, base);
+		if (error)
+			return error;
 	}
 	take_state(ledger);
 	for (i = 0; i < HISTOGRAM_NR; i++) {
@@ -176,10 +190,11 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 							 row->name);
 		CLEANUP_FREE char *base = message_format("baseline_%s", file);
 
-		if (!read_bins(dir, file, row->bins, ledger->bins[i]))
-			return bad_file(dir, file);
+		/* in this order, as above */
 		if (!read_bins(dir, base, row->bins, ledger->baseline_bins[i]))
 			return bad_file(dir, base);
+		if (!read_bins(dir, file, row->bins, ledger->bins[i]))
+			return bad_file(dir, file);
 	}
 	sysfs_each(dir, visit_file, &search);
 	return NULL;

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <inttypes.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/message.h"
@@ -253,6 +257,40 @@ static void restarted(void)
 	tree_close();
 }
 
+/* Answer the reader of a counter's file, and reset the counter before it goes on. */
+static void reset_behind(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	counter("baseline_writes", 1009);
+	_exit(fd < 0 || write(fd, "1005\n", 5) != 5);
+}
+
+static void reset_meanwhile(void)
+{
+	CLEANUP_FREE char *path = NULL;
+	struct ledger ledger = { 0 };
+	pid_t other;
+	int status;
+
+	make_ledger();
+	counter("baseline_writes", 1000);
+	path = sysfs_path(DIR "/align/writes");
+	if (unlink(path) || mkfifo(path, 0600)) {
+		CHECK(false, "no pipe");
+		return;
+	}
+	other = fork();
+	if (!other)
+		reset_behind(path);
+	read_all(&ledger);
+	waitpid(other, &status, 0);
+	CHECK(!status && ledger_value(&ledger, LEDGER_writes) == 5,
+	      "writes %" PRIu64, ledger_value(&ledger, LEDGER_writes));
+	ledger_free(&ledger);
+	tree_close();
+}
+
 static void bounds(void)
 {
 	struct align_target target[2] = {
@@ -294,6 +332,8 @@ const struct tap_test ledger_tests[] = {
 	  intervals },
 	{ "counters that fall are another device's, and count from nothing",
 	  restarted },
+	{ "a reset while a ledger is read makes no count below 0",
+	  reset_meanwhile },
 	{ "bins lie where kmod/geometry.h has them", bounds },
 	{ 0 },
 };
