@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
 #include "base/array.h"
@@ -161,6 +162,7 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 	CLEANUP_FREE char *dir = message_format("%s/align", disk_dir);
 	struct target_search search = { ledger, dir };
 	struct dm_align device = ledger->device;
+	struct stat folder;
 	unsigned int i;
 
 	targets_free(device.target, device.nr_targets);
@@ -169,6 +171,8 @@ char *ledger_read(struct ledger *ledger, const char *disk_dir)
 	*ledger = (struct ledger){
 		.device = device, .read_ns = clock_ns(), .time = time(NULL),
 	};
+	if (!stat(dir, &folder))
+		ledger->folder = folder.st_ino;
 	if (!read_counter(dir, "epoch", &ledger->device.state.epoch))
 		return bad_file(dir, "epoch");
 	if (!read_counter(dir, "suggested_physical_block_size",
@@ -244,12 +248,19 @@ double ledger_misaligned_percent(const struct ledger *ledger)
 			   ledger_value(ledger, LEDGER_writes));
 }
 
-/* Check whether a counter, none of which falls, was higher. */
+/* Check whether the counters are others: one, none of which falls, was higher. */
 static bool has_restarted(const struct ledger *ledger,
 			  const struct ledger *earlier)
 {
-	unsigned int i;
+	unsigned int i, bin;
 
+	if (ledger->folder && earlier->folder &&
+	    ledger->folder != earlier->folder)
+		return true;
+	for (i = 0; i < HISTOGRAM_NR; i++)
+		for (bin = 0; bin < ledger_histograms[i].bins; bin++)
+			if (ledger->bins[i][bin] < earlier->bins[i][bin])
+				return true;
 	for (i = 0; i < LEDGER_NR; i++)
 		if (!ledger_rows[i].gauge && ledger->raw[i] < earlier->raw[i])
 			return true;

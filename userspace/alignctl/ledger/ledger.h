@@ -72,6 +72,8 @@ extern const struct ledger_histogram_row ledger_histograms[HISTOGRAM_NR];
  * @read_ns: time of the reading, on the monotonic clock
  * @since_ns: time of the earlier reading from which it counts, likewise; 0: it
  *	counts from the last reset
+ * @folder: inode number of its folder in sysfs, which is made with the counters and
+ *	removed with them; 0: not known
  * @time: time of the reading, of day
  * @suggested: suggested physical block, bytes, or 0
  * @missing: counters that the module, which is older, does not have
@@ -84,6 +86,7 @@ struct ledger {
 	struct dm_align device;
 	uint64_t read_ns;
 	uint64_t since_ns;
+	uint64_t folder;
 	time_t time;
 	uint64_t suggested;
 	bool missing[LEDGER_NR];
@@ -124,8 +127,8 @@ double ledger_misaligned_percent(const struct ledger *ledger);
 
 /*
  * Count from an earlier reading on, rather than from the last reset; from
- * nothing if a counter was higher then, for such counters are another device's
- * of the same name, or have begun anew with its last table.
+ * nothing if the counters are others, of a device made anew or of one that had no
+ * align target meanwhile: their folder is another one, or one of them was higher.
  */
 void ledger_count_from(struct ledger *ledger, const struct ledger *earlier);
 

@@ -216,15 +216,17 @@ size_t ledger_select_read_once(struct ledger_selection *selection)
 	return failed;
 }
 
-/* Find the device among those read earlier; NULL: it was not there. */
+/*
+ * Find the device among those read earlier, by the kernel's name, which stays when
+ * dmsetup renames it; NULL: it was not there.
+ */
 static const struct ledger *find_device(const struct ledger_selection *among,
 					const struct dm_align *device)
 {
 	size_t i;
 
 	for (i = 0; i < among->nr; i++)
-		if (!strcmp(among->ledger[i].device.dm, device->dm) &&
-		    !strcmp(among->ledger[i].device.name, device->name))
+		if (!strcmp(among->ledger[i].device.dm, device->dm))
 			return &among->ledger[i];
 	return NULL;
 }

@@ -257,6 +257,42 @@ static void restarted(void)
 	tree_close();
 }
 
+static void made_anew(void)
+{
+	struct ledger before = { 0 }, after = { 0 };
+	uint64_t bins[LEDGER_MAX_BINS];
+
+	make_ledger();
+	read_all(&before);
+	tree_close();
+	make_ledger();
+	counter("writes", 5000);
+	read_all(&after);
+	ledger_count_from(&after, &before);
+	CHECK(ledger_value(&after, LEDGER_writes) == 5000, "writes %" PRIu64,
+	      ledger_value(&after, LEDGER_writes));
+	ledger_histogram(&after, HISTOGRAM_PHASE, bins);
+	CHECK(bins[5] == 50, "phase %" PRIu64, bins[5]);
+	ledger_free(&before);
+	ledger_free(&after);
+	tree_close();
+}
+
+static void other_bins(void)
+{
+	struct ledger before = { .raw[LEDGER_writes] = 10 };
+	struct ledger after = { .raw[LEDGER_writes] = 20 };
+	uint64_t bins[LEDGER_MAX_BINS];
+
+	before.bins[HISTOGRAM_LATENCY_ALIGNED][3] = 10;
+	after.bins[HISTOGRAM_LATENCY_ALIGNED][5] = 20;
+	ledger_count_from(&after, &before);
+	ledger_histogram(&after, HISTOGRAM_LATENCY_ALIGNED, bins);
+	CHECK(!bins[3] && bins[5] == 20 &&
+	      ledger_value(&after, LEDGER_writes) == 20, "%" PRIu64
+	      " times in a bin that fell", bins[3]);
+}
+
 /* Answer the reader of a counter's file, and reset the counter before it goes on. */
 static void reset_behind(const char *path)
 {
@@ -332,6 +368,9 @@ const struct tap_test ledger_tests[] = {
 	  intervals },
 	{ "counters that fall are another device's, and count from nothing",
 	  restarted },
+	{ "so are counters in another folder, which need not be lower",
+	  made_anew },
+	{ "so are counters of which only a bin of a histogram falls", other_bins },
 	{ "a reset while a ledger is read makes no count below 0",
 	  reset_meanwhile },
 	{ "bins lie where kmod/geometry.h has them", bounds },

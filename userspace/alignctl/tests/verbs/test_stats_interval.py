@@ -112,6 +112,20 @@ def test_a_device_that_is_made_anew_or_comes_later_counts_from_nothing_and_one_t
     assert rounds == [{"align-sda": 200}, {"align-sda": 30}, {"align-sda": 0}, {"later": 7}] and not err
 
 
+def test_a_device_that_is_renamed_goes_on_counting(machine):
+    root, align = machine
+    with Watched(root, align, "--interval", "1", "2", "--json") as watched:
+        watched.reading(writes=500)
+        with watched.before_reading():
+            put(align, writes=530)
+            put(align.parent, **{"dm/name": "other"})
+        # its name is looked up before: this is for the next reading
+        watched.reading(writes=540)
+        out, err = watched.end()
+    assert [[(device["name"], device["counters"]["writes"]) for device in json.loads(line)["devices"]]
+            for line in out.splitlines()] == [[("align-sda", 30)], [("other", 10)]] and not err
+
+
 def test_a_named_device_that_goes_is_an_error(machine):
     root, align = machine
     with Watched(root, align, "align-sda", "--interval", "1") as watched:
