@@ -52,26 +52,40 @@ def place(path: str) -> Place:
     return Place(path, visible(host), found["kind"], device and visible(device))
 
 
-def _entries(folder: str, deep: bool) -> Iterator[str]:
-    for entry in os.scandir(folder):
-        if deep and entry.is_dir() and not entry.name.endswith(SUFFIX):
-            yield from _entries(entry.path, False)
-        elif entry.name.endswith(SUFFIX):
+def _unreadable(error: OSError) -> str:
+    return f"{error.strerror}: let this user read it"
+
+
+def _entries(folder: str, deep: bool, without: dict[str, str]) -> Iterator[str]:
+    """Yield the documents in a folder. without: gets a reason for each folder that cannot be read, as only its host is lost."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError as error:
+        without[folder] = _unreadable(error)
+        return
+    for entry in entries:
+        if entry.name.endswith(SUFFIX):
             yield entry.path
+            continue
+        try:
+            inside = deep and entry.is_dir()
+        except OSError as error:
+            without[entry.path] = _unreadable(error)
+            continue
+        if inside:
+            yield from _entries(entry.path, False, without)
 
 
 def files(operands: Iterable[str]) -> tuple[list[str], dict[str, str]]:
-    """Find the files that the operands are or hold, each once, and {operand: why it has none}."""
+    """Find the files that the operands are or hold, each once, and {operand, or folder in it: why it has none}."""
     found: dict[str, None] = {}
-    without = {}
+    without: dict[str, str] = {}
     for operand in operands:
-        try:
-            inside = list(_entries(operand, True)) if os.path.isdir(operand) else [operand]
-        except OSError as error:
-            without[operand] = f"{error.strerror}: let this user read it"
-            continue
-        if not inside:
+        unreadable: dict[str, str] = {}
+        inside = list(_entries(operand, True, unreadable)) if os.path.isdir(operand) else [operand]
+        if not inside and not unreadable:
             without[operand] = f"holds no documents: no *{SUFFIX} in it, nor in the folders in it"
+        without.update(unreadable)
         found.update(dict.fromkeys(inside))
     return sorted(found), without
 

@@ -226,6 +226,23 @@ def test_no_document_whatever_is_wrong_with_it_stops_the_others(tmp_path):
         text(ranked, view(ranked)).encode()
 
 
+def test_a_folder_that_cannot_be_read_costs_its_own_host_only(fleet, tmp_path, monkeypatch):
+    listed = os.scandir
+
+    def scandir(folder):
+        if os.path.basename(folder) == "closed":
+            raise PermissionError(13, "Permission denied", folder)
+        return listed(folder)
+
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    monkeypatch.setattr(os, "scandir", scandir)
+    status, found, said = fleet({"closed/check.json": check(), "open/check.json": SHIFTED, "flat.json": check()}, "--json")
+    assert (status, sorted(names(found))) == (IO, ["flat", "open"])
+    assert [(os.path.basename(each["file"]), each["reason"].split(":")[0]) for each in found["unused"]] == [
+        ("closed", "Permission denied"), ("loop", "Too many levels of symbolic links")]
+    assert said.count("\n") == 2 and all(line.endswith("let this user read it") for line in said.splitlines())
+
+
 # What it comes to
 
 def test_the_exit_status_is_that_of_findings_or_touches_and_3_wins(fleet):
