@@ -146,7 +146,8 @@ def parsed(data: bytes) -> list[Any]:
     except (ValueError, RecursionError) as error:
         _wrong("is nested too deep" if isinstance(error, RecursionError) else "has a number that is none, or too long")
     try:
-        return [DECODER.decode(line) for line in text.splitlines() if line.strip()]
+        # not splitlines(): a name may have U+2028, which ends a line there and in no JSON
+        return [DECODER.decode(line) for line in text.split("\n") if line.strip()]
     except (ValueError, RecursionError):
         _wrong("is not JSON, behind its first document")
 

@@ -102,6 +102,12 @@ def test_the_lines_of_an_interval_are_added(fleet):
     assert {row["device"]: row["touches_per_day"] for row in host["devices"]} == {"sda": 6 * 1440, "sdb": 4 * 1440}
 
 
+def test_a_letter_that_ends_lines_elsewhere_ends_no_document_of_an_interval(fleet):
+    lines = [json.dumps(stats({"x\u2028y\x85": ("sda", "pad", 0, n)}, 30), ensure_ascii=False) for n in (1, 2)]
+    status, found, said = fleet({"a.stats.json": "\n".join(lines) + "\n"}, "--json")
+    assert (status, found["hosts"][0]["touches"], said) == (FINDINGS, 3, "")
+
+
 BROKEN = {
     "cut": (json.dumps(SHIFTED)[:200], "ends in the middle"),
     "cut-string": ('{"format": 1, "devi', "ends in the middle"),
