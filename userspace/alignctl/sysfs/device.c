@@ -72,6 +72,15 @@ static void ask_target(struct device *device)
 		device->alignment_offset = maybe_of(offset);
 }
 
+/* Return the diskseq of a disk; 0 if the kernel is older, or the disk is gone. */
+static uint64_t diskseq_of(const char *disk_dir)
+{
+	int64_t number;
+
+	return sysfs_number(disk_dir, "diskseq", &number) && number > 0 ?
+	       (uint64_t)number : 0;
+}
+
 int device_open_devno(struct device *device, dev_t devno, const char *path)
 {
 	const char *dir;
@@ -87,6 +96,7 @@ int device_open_devno(struct device *device, dev_t devno, const char *path)
 		return ALIGNCTL_IO;
 	}
 	dir = device->sys.disk_dir;
+	device->diskseq = diskseq_of(dir);
 	device->logical = attribute(dir, "queue/logical_block_size",
 				    ALIGN_SECTOR_SIZE);
 	device->physical = attribute(dir, "queue/physical_block_size",
@@ -160,6 +170,14 @@ bool device_is_open_as(const struct device *device, int fd)
 		       found.st_rdev == device->devno;
 	return S_ISREG(found.st_mode) && found.st_dev == device->devno &&
 	       found.st_ino == device->inode;
+}
+
+bool device_is_same(const struct device *device)
+{
+	CLEANUP_SYSFS struct sysfs_device now = { 0 };
+
+	return sysfs_device_open(&now, device->devno) &&
+	       diskseq_of(now.disk_dir) == device->diskseq;
 }
 
 uint32_t device_suggested_physical(const struct device *device)

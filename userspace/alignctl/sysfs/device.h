@@ -29,6 +29,8 @@
  * @block: a block device; else a regular file
  * @devno: device number of the block device, or of the file's file system
  * @inode: inode number of the file
+ * @diskseq: number of the disk that no other one has, and no other medium, since
+ *	the machine began; 0 if not known
  * @sys: the block device in sysfs
  * @sectors: size in sectors of 512 bytes
  * @logical: logical block, bytes; of a file, the alignment of O_DIRECT
@@ -44,6 +46,7 @@ struct device {
 	bool block;
 	dev_t devno;
 	ino_t inode;
+	uint64_t diskseq;
 	struct sysfs_device sys;
 	uint64_t sectors;
 	uint32_t logical;
@@ -71,6 +74,12 @@ void device_close(struct device *device);
  * while: links of udev move, and a file may be replaced.
  */
 bool device_is_open_as(const struct device *device, int fd);
+
+/*
+ * Check that a block device's number is still that of the same disk, with the same
+ * medium: when it is removed, the next disk may get its number.
+ */
+bool device_is_same(const struct device *device);
 
 /*
  * Return the physical block that io_min of a large-unit SSD suggests: a power

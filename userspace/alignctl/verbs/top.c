@@ -167,9 +167,18 @@ static int check_lost(const struct top_interval *interval,
 	       ALIGNCTL_FINDINGS : ALIGNCTL_FINE;
 }
 
+/* Report that the device is gone, or another one. Return: ALIGNCTL_IO. */
+static int refuse_other(const struct device *device, bool gone)
+{
+	message_error(gone ? "%s: is gone" :
+		      "%s: another disk or medium has its number; the last interval is left out, start top again",
+		      device->path);
+	return ALIGNCTL_IO;
+}
+
 /*
  * Print interval after interval. A signal ends the last one early, and what was
- * counted until then is printed. Return: enum alignctl_exit, reported.
+ * counted until then is printed. So does the end of the device. Return: enum alignctl_exit, reported.
  */
 static int watch_device(struct top *top, const struct top_arguments *arguments,
 			const struct top_report *report)
@@ -177,7 +186,7 @@ static int watch_device(struct top *top, const struct top_arguments *arguments,
 	uint64_t next_ns = clock_ns(), done = 0;
 	struct top_interval interval;
 	int result, worst = ALIGNCTL_FINE;
-	bool on = true;
+	bool on = true, same, gone;
 
 	while (on && (!arguments->count || done < arguments->count)) {
 		/* a signal may have come while the programs were loaded */
@@ -187,11 +196,18 @@ static int watch_device(struct top *top, const struct top_arguments *arguments,
 		result = top_read(top, &interval);
 		if (result)
 			return result;
-		print_interval(arguments, report, &interval);
-		result = check_lost(&interval, arguments);
+		same = device_is_same(report->device);
+		gone = sysfs_device_gone(report->device->devno);
+		/* another disk's writes would be taken for this one's */
+		if (same || gone) {
+			print_interval(arguments, report, &interval);
+			result = check_lost(&interval, arguments);
+		}
+		top_interval_free(&interval);
+		if (!same)
+			return refuse_other(report->device, gone);
 		if (result > worst)
 			worst = result;
-		top_interval_free(&interval);
 		if (!output_flush())
 			break;
 		done++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/exit_codes.h"
@@ -42,6 +43,24 @@ static void partitions(void)
 	      "offset %u", offset);
 	CHECK(device_offset_for(&device, 512, &offset) && offset == 0,
 	      "own offset %u", offset);
+	device_close(&device);
+	tree_close();
+}
+
+static void same(void)
+{
+	CLEANUP_FREE char *link = NULL;
+	struct device device;
+
+	make_disk("pci");
+	link = sysfs_path("/sys/dev/block/8:0");
+	tree_file("/sys/dev/block/8:0/diskseq", "7\n");
+	CHECK(device_open_devno(&device, makedev(8, 0), "sda") == ALIGNCTL_FINE &&
+	      device.diskseq == 7, "cannot be opened");
+	CHECK(device_is_same(&device), "it is another one");
+	tree_file("/sys/dev/block/8:0/diskseq", "8\n");
+	CHECK(!device_is_same(&device), "another disk is the same");
+	CHECK(!unlink(link) && !device_is_same(&device), "a disk that is gone is the same");
 	device_close(&device);
 	tree_close();
 }
@@ -275,6 +294,7 @@ static void blocks_as_the_kernel_has_them(void)
 
 const struct tap_test device_tests[] = {
 	{ "a partition's alignment offset follows from its start", partitions },
+	{ "a device is the same until it goes, or another disk has its number", same },
 	{ "a volume's start on the disk is not guessed", volumes },
 	{ "a misaligned device has no known offset", misaligned },
 	{ "a block size that a target does not advertise is the target's", targets },

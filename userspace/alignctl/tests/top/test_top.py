@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl top without a kernel that counts: what it refuses, and what its manual says."""
+"""alignctl top without a kernel that counts, but for one test: what it refuses, and what its manual says."""
 
 import json
 import re
+import subprocess
 
 import pytest
 
-from alignctl_program import alignctl, keys, man_section
+from alignctl_program import ALIGNCTL, alignctl, keys, man_section
+from lab.pace import patience
 from lab.paths import REPO
 
-USAGE = 2
+USAGE, IO = 2, 3
 
 
 @pytest.mark.parametrize("arguments, words", [
@@ -55,3 +57,22 @@ def test_each_metric_has_the_same_words_in_the_help_and_the_manual():
     section = man_section("alignctl-top.8", "METRICS OF TOP")
     written = dict(re.findall(r"^\.B (alignctl_disk_\w+)\n(.*)\.$", section, re.M))
     assert len(told) >= 11 and written == told
+
+
+def test_another_disk_with_the_same_number_is_not_counted(disk, loop):
+    """As after a disk was removed, and another one plugged in. Skipped where the kernel loads no BPF programs."""
+    running = subprocess.Popen([ALIGNCTL, "top", loop, "--json", "--interval", "1"], text=True, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    try:
+        if not running.stdout.readline():
+            pytest.skip(f"no BPF here: {running.communicate(timeout=patience(20))[1].strip()}")
+        for command in (["losetup", "-d", loop], ["losetup", loop, disk],
+                        ["dd", "if=/dev/zero", f"of={loop}", "bs=4096", "count=7", "oflag=direct", "status=none"]):
+            subprocess.run(command, timeout=patience(20), check=True)
+        out, err = running.communicate(timeout=patience(20))
+    finally:
+        running.kill()
+        running.wait()
+    assert running.returncode == IO and not any(json.loads(line)["writes"] for line in out.splitlines())
+    assert err.splitlines()[-1] == (f"alignctl: {loop}: another disk or medium has its number; the last interval is left out, "
+                                    "start top again")
