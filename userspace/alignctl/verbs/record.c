@@ -169,6 +169,7 @@ static int record_device(struct record_arguments *arguments, const char *path)
 	struct device device;
 	struct record record;
 	int result;
+	bool other;
 
 	result = device_open(&device, path);
 	if (result)
@@ -194,7 +195,12 @@ static int record_device(struct record_arguments *arguments, const char *path)
 				      options->output, record.lost_total);
 		if (options->follow)
 			report_not_followed(&record, options);
-		if (record.lost_total || record.unknown ||
+		/* nothing is recorded of a device that is gone */
+		other = !device_is_same(&device) && !sysfs_device_gone(device.devno);
+		if (other)
+			message_error("%s: another disk or medium has its number, whose requests may be in %s, too",
+				      path, options->output);
+		if (other || record.lost_total || record.unknown ||
 		    record.command_status || followed_lost(&record.followed))
 			result = ALIGNCTL_FINDINGS;
 	}

@@ -141,3 +141,18 @@ def test_every_member_of_the_json_is_in_the_schema():
     members = re.findall(r'json_add\w*\(\w+, (?:record,\s+)?"(\w+)"|\.key = "(\w+)"', "".join(sources))
     assert len(members) > 60
     assert not {"".join(pair) for pair in members} - known
+
+
+def test_another_disk_with_the_same_number_is_told(disk, loop, tmp_path):
+    """As after a disk was removed, and another one plugged in. Skipped where the kernel has no tracing."""
+    mounted = "mount -t tracefs tracefs /sys/kernel/tracing && "
+    if subprocess.run(["unshare", "-m", "sh", "-c", f"{mounted}test -d /sys/kernel/tracing/events/block"], capture_output=True,
+                      timeout=patience(20), check=False).returncode:
+        pytest.skip("no tracefs with events of block devices")
+    again = f"losetup -d {loop} && losetup {loop} {disk}"
+    done = subprocess.run(["unshare", "-m", "sh", "-c", f'{mounted}exec "$@"', "sh", ALIGNCTL, "record", loop, "--output",
+                           tmp_path / "trace", "--", "sh", "-c", again], text=True, capture_output=True, timeout=patience(30),
+                          check=False)
+    assert done.returncode == FINDINGS
+    assert done.stderr == (f"alignctl: {loop}: another disk or medium has its number, whose requests may be in "
+                           f"{tmp_path}/trace, too\n")
