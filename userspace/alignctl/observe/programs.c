@@ -314,6 +314,14 @@ uint64_t programs_missed(const struct programs *programs, const char *name,
 	return all > taken ? all - taken : 0;
 }
 
+uint64_t programs_raise(uint64_t *most, uint64_t now)
+{
+	uint64_t more = now > *most ? now - *most : 0;
+
+	*most += more;
+	return more;
+}
+
 uint64_t programs_missed_by_both(const struct programs *programs,
 				 const char *first, const char *second)
 {

@@ -110,10 +110,17 @@ uint64_t programs_skipped(const struct programs *programs, const char *name);
 
 /*
  * Return how many events, of any device, none of their programs has seen. @name is
- * the first of them. One that is between its programs may be among them.
+ * the first of them. One that is between its programs may be among them, so
+ * the number falls again: see programs_raise().
  */
 uint64_t programs_missed(const struct programs *programs, const char *name,
 			 enum observed_event event);
+
+/*
+ * Raise the most events that have been missing so far, if @now are more. Return: how many
+ * more. What is taken for missing for a while is not missing again and again.
+ */
+uint64_t programs_raise(uint64_t *most, uint64_t now);
 
 /*
  * Return how many events neither of two programs has seen, at most: each may have

@@ -35,7 +35,7 @@ static const char *const outer_names[NR_INNER] = { "rows", "classes" };
  * @programs: the programs
  * @inner: descriptors of the maps that are being filled
  * @events: events up to the last reading
- * @skips: skipped events up to the last reading
+ * @skips: the most skipped events so far
  * @read_ns: time of the last reading
  * @knows_direct: files of direct writes are known
  */
@@ -209,11 +209,6 @@ bool top_knows_direct(const struct top *top)
 	return top->knows_direct;
 }
 
-static uint64_t excess(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
 /* Read the events since the last reading. */
 static bool read_events(struct top *top, struct top_interval *interval)
 {
@@ -242,14 +237,12 @@ static bool read_events(struct top *top, struct top_interval *interval)
 		.requests_lost = now.requests_lost - top->events.requests_lost,
 		.requeued = now.requeued - top->events.requeued,
 	};
-	/* an event may be between its programs, and be missing for a while */
 	interval->skips = (struct top_skips) {
-		.arrivals = excess(skips.arrivals, top->skips.arrivals),
-		.ends = excess(skips.ends, top->skips.ends),
-		.requests = excess(skips.requests, top->skips.requests),
+		.arrivals = programs_raise(&top->skips.arrivals, skips.arrivals),
+		.ends = programs_raise(&top->skips.ends, skips.ends),
+		.requests = programs_raise(&top->skips.requests, skips.requests),
 	};
 	top->events = now;
-	top->skips = skips;
 	return true;
 }
 

@@ -32,6 +32,7 @@ PROGRAMS_OBJECT(disks_object, DISKS_BPF_OBJECT);
  * @disk: the disks that are counted, by name
  * @nr: number of disks
  * @processors: number of processors that a counter is kept for
+ * @missed: the most completions so far that no program saw
  */
 struct disks {
 	struct programs programs;
@@ -40,6 +41,7 @@ struct disks {
 	struct disk_counts *disk;
 	size_t nr;
 	int processors;
+	uint64_t missed;
 };
 
 /* Report what the kernel has refused. Return: ALIGNCTL_IO. */
@@ -408,8 +410,10 @@ int disks_read(struct disks *disks, struct disks_reading *reading)
 		read_cgroups(disks, reading);
 	reading->disk = disks->disk;
 	reading->nr = disks->nr;
-	reading->missed = programs_missed(&disks->programs, "rq_complete",
-					  OBSERVED_COMPLETION);
+	/* a counter that falls is one that has begun anew, to Prometheus */
+	programs_raise(&disks->missed, programs_missed(&disks->programs, "rq_complete",
+						       OBSERVED_COMPLETION));
+	reading->missed = disks->missed;
 	reading->cgroups_missed = events.no_room;
 	return ALIGNCTL_FINE;
 }

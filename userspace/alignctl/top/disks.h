@@ -55,7 +55,8 @@ struct disk_cgroup_counts {
  * @nr: number of disks
  * @cgroup: the cgroups, most touches first; for free()
  * @nr_cgroups: number of cgroups
- * @missed: number of completions, of any device, that no program saw
+ * @missed: number of completions, of any device, that no program saw, at most; it never
+ *	falls
  * @cgroups_missed: number of misaligned writes that are in no cgroup's count
  */
 struct disks_reading {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/message.h"
+#include "observe/programs.h"
 #include "tests/tap.h"
 #include "top/counting.h"
 
@@ -70,6 +71,22 @@ static void loss_of_both(void)
 	      top_lost_writes(&interval), top_lost_requests(&interval));
 }
 
+static void missing_for_a_while(void)
+{
+	static const uint64_t readings[] = { 5, 4, 5, 0, 5, 7 };
+	uint64_t most = 0, sum = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+		uint64_t before = most;
+
+		sum += programs_raise(&most, readings[i]);
+		CHECK(most >= before && most >= readings[i], "%" PRIu64 " of %" PRIu64,
+		      most, readings[i]);
+	}
+	CHECK(sum == 7 && most == 7, "%" PRIu64 " in all", sum);
+}
+
 /* Each size, start and alignment has a class of its own, and no other. */
 static void each_class_once(void)
 {
@@ -95,6 +112,8 @@ const struct tap_test top_counting_tests[] = {
 	{ "top: an interval without a write has no row", nothing },
 	{ "top: no room and a program that did not run are a loss, and nothing else is",
 	  loss_of_both },
+	{ "top: an event that is missing for a while is missing once",
+	  missing_for_a_while },
 	{ "top: a request has one class", each_class_once },
 	{ 0 },
 };
