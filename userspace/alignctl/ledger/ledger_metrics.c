@@ -246,8 +246,9 @@ static void write_info(const struct metrics *metrics,
 		if (hold_ms < ledger->device.target[i].hold_ms)
 			hold_ms = ledger->device.target[i].hold_ms;
 	}
-	CLEANUP_FREE char *block = same ? message_format("%" PRId64, physical) :
-					  message_format("mixed");
+	CLEANUP_FREE char *block = !mode ? message_format("none") :
+		same ? message_format("%" PRId64, physical) :
+		       message_format("mixed");
 	CLEANUP_FREE char *hold = message_format("%" PRId64, hold_ms);
 	sample(metrics, "device_info", "", ledger);
 	label(metrics->out, "mode", mode ? mode : "none");

@@ -151,6 +151,15 @@ def test_targets_that_differ_are_mixed_and_their_memory_is_added(machine):
     assert one(found, "dm_align_memory_bytes") == 3
 
 
+def test_a_device_whose_align_table_is_not_live_has_no_block(machine):
+    """Its files are there from when a table is loaded, those of its targets can be read from the resume on."""
+    root, align = machine
+    for path in align.glob("target0_*"):
+        path.unlink()
+    assert one(samples(metrics(root).stdout), "dm_align_device_info", mode="none", lower_device="none",
+               physical_block_size="none", hold_ms="0") == 1
+
+
 def another(root, align, name, number):
     """A further device, with a folder of its own."""
     made = root / f"sys/devices/virtual/block/dm-{number}"
