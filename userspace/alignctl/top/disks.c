@@ -95,6 +95,27 @@ static void find_blocks(struct disk_counts *disk, const struct device *device)
 						 device->sectors);
 }
 
+static void note_below(const char *name, void *context)
+{
+	bool *some = context;
+
+	(void)name;
+	*some = true;
+}
+
+/*
+ * Check whether a device is made of others. Nearly all of these have no requests of
+ * their own, but those of device-mapper's multipath have, and pass on each one.
+ */
+static bool is_made_of_others(const char *dir)
+{
+	CLEANUP_FREE char *slaves = message_format("%s/slaves", dir);
+	bool some = false;
+
+	sysfs_each(slaves, note_below, &some);
+	return some;
+}
+
 static void visit_disk(const char *name, void *context)
 {
 	CLEANUP_FREE char *dir = sysfs_path(BLOCK_DIR "/%s", name);
@@ -105,7 +126,7 @@ static void visit_disk(const char *name, void *context)
 	struct device device;
 	dev_t devno;
 
-	if (access(queues, F_OK) ||
+	if (access(queues, F_OK) || is_made_of_others(dir) ||
 	    !sysfs_number(dir, "diskseq", &diskseq) ||
 	    !sysfs_number(dir, "size", &size) || size <= 0 ||
 	    !sysfs_devno(dir, "dev", &devno))

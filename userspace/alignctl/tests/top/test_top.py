@@ -2,6 +2,7 @@
 """alignctl top without a kernel that counts, but for one test: what it refuses, and what its manual says."""
 
 import json
+import os
 import re
 import subprocess
 
@@ -76,3 +77,23 @@ def test_another_disk_with_the_same_number_is_not_counted(disk, loop):
     assert running.returncode == IO and not any(json.loads(line)["writes"] for line in out.splitlines())
     assert err.splitlines()[-1] == (f"alignctl: {loop}: another disk or medium has its number; the last interval is left out, "
                                     "start top again")
+
+
+def test_a_device_that_is_made_of_others_is_no_disk_even_if_it_has_requests(tmp_path):
+    """As of device-mapper's multipath, whose writes its paths count. Skipped where the kernel loads no BPF programs."""
+    for minor, name, below in ((0, "sda", None), (1, "dm-0", "sda")):
+        made = tmp_path / "sys/block" / name
+        for folder in ("mq", "slaves", "queue"):
+            (made / folder).mkdir(parents=True)
+        if below:
+            (made / "slaves" / below).symlink_to(tmp_path / "sys/block" / below)
+        for file, value in {"dev": f"259:{9000 + minor}", "diskseq": 1 << 40 | minor, "size": 2048}.items():
+            (made / file).write_text(f"{value}\n")
+        (tmp_path / "sys/dev/block").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"sys/dev/block/259:{9000 + minor}").symlink_to(made)
+    (tmp_path / "sys/kernel/btf").mkdir(parents=True)
+    (tmp_path / "sys/kernel/btf/vmlinux").symlink_to("/sys/kernel/btf/vmlinux")
+    done = alignctl("top", "--format", "prometheus", "--once", env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)})
+    if done.returncode:
+        pytest.skip(f"no BPF here: {done.stderr.strip()}")
+    assert re.findall(r'^alignctl_disk_writes_total\{device="(.*)"\} 0$', done.stdout, re.M) == ["sda"]
