@@ -521,14 +521,18 @@ static int begin_output(struct recorder *recorder)
 		.offset = recorder->record->geometry.offset,
 	};
 	struct timespec now;
+	int result;
 
 	/* events are enabled later, so no request is earlier */
 	recorder->start_ns = clock_ns();
 	recorder->last_ns = recorder->start_ns;
 	clock_gettime(CLOCK_REALTIME, &now);
 	origin.start_ns = now.tv_sec * NS_PER_S + now.tv_nsec;
-	return trace_writer_begin(&recorder->writer, options->output,
-				  options->format, &origin);
+	result = trace_writer_begin(&recorder->writer, options->output,
+				    options->format, &origin);
+	if (!result)
+		trace_writer_keep(recorder->writer);
+	return result;
 }
 
 static int record_all(struct recorder *recorder)

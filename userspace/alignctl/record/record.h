@@ -109,7 +109,8 @@ struct record {
 /*
  * Record until a limit, the end of the command, or a signal. Return: enum
  * alignctl_exit; ALIGNCTL_FINE also if requests were lost. Errors have been
- * reported, and leave no file. Free @record with record_free().
+ * reported, and leave no file but, if it could not be written, the part of the draft
+ * that could be. Free @record with record_free().
  */
 int record_run(struct record *record, const struct record_options *options);
 void record_free(struct record *record);

@@ -191,7 +191,8 @@ static void recording_checkpoint(struct trace_writer *writer)
 {
 	put_chunk(writer);
 	/* the chunks must be in the file before the header counts them */
-	fflush(writer->stream);
+	if (fflush(writer->stream) || ferror(writer->stream))
+		return;
 	put_header(writer, false);
 	fflush(writer->stream);
 	fseeko(writer->stream, 0, SEEK_END);
@@ -200,7 +201,8 @@ static void recording_checkpoint(struct trace_writer *writer)
 static void recording_end(struct trace_writer *writer)
 {
 	put_chunk(writer);
-	put_header(writer, true);
+	if (!fflush(writer->stream) && !ferror(writer->stream))
+		put_header(writer, true);
 }
 
 const struct trace_written_format trace_written_recording = {

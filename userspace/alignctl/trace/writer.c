@@ -119,13 +119,29 @@ static void release_writer(struct trace_writer *writer)
 	free(writer);
 }
 
+/* Remove the draft, which is closed, or leave of it what can be read. */
+static void drop_draft(const struct trace_writer *writer, bool keep)
+{
+	/* closing it may have written the half of something */
+	if (!keep || !writer->nr_flushed ||
+	    truncate(writer->draft, (off_t)writer->flushed)) {
+		unlink(writer->draft);
+		return;
+	}
+	message_error("%s: has the first %" PRIu64 " requests; plan, replay and convert can read it",
+		      writer->draft, writer->nr_flushed);
+}
+
 void trace_writer_abandon(struct trace_writer *writer)
 {
+	bool failed;
+
 	if (!writer)
 		return;
 	if (writer->stream) {
+		failed = ferror(writer->stream);
 		fclose(writer->stream);
-		unlink(writer->draft);
+		drop_draft(writer, writer->keep && failed);
 	}
 	release_writer(writer);
 }
@@ -158,18 +174,23 @@ int trace_writer_file(struct trace_writer *writer, uint32_t file,
 	return ALIGNCTL_FINE;
 }
 
+/* Note that all requests so far are in the file, unless a write has failed. */
+static void note_flushed(struct trace_writer *writer)
+{
+	if (ferror(writer->stream))
+		return;
+	writer->flushed = trace_writer_bytes(writer);
+	writer->nr_flushed = writer->nr;
+}
+
 /* Flush whole lines before the buffer is full, which would split a line. */
 static void flush_lines(struct trace_writer *writer)
 {
-	uint64_t bytes;
-
-	if (writer->format->checkpoint)
-		return;
-	bytes = trace_writer_bytes(writer);
-	if (bytes - writer->flushed < STREAM_BYTES / 2)
+	if (writer->format->checkpoint ||
+	    trace_writer_bytes(writer) - writer->flushed < STREAM_BYTES / 2)
 		return;
 	fflush(writer->stream);
-	writer->flushed = bytes;
+	note_flushed(writer);
 }
 
 int trace_writer_checkpoint(struct trace_writer *writer)
@@ -178,6 +199,7 @@ int trace_writer_checkpoint(struct trace_writer *writer)
 		writer->format->checkpoint(writer);
 	else
 		fflush(writer->stream);
+	note_flushed(writer);
 	return ferror(writer->stream) ? report_failure(writer) : ALIGNCTL_FINE;
 }
 
@@ -215,6 +237,11 @@ uint64_t trace_writer_not_expressed(const struct trace_writer *writer,
 uint64_t trace_writer_bytes(const struct trace_writer *writer)
 {
 	return (uint64_t)ftello(writer->stream);
+}
+
+void trace_writer_keep(struct trace_writer *writer)
+{
+	writer->keep = true;
 }
 
 void trace_writer_lost(struct trace_writer *writer, uint64_t requests)
@@ -263,10 +290,15 @@ int trace_writer_end(struct trace_writer *writer)
 	if (writer->format->end)
 		writer->format->end(writer);
 	written = !fflush(stream) && !ferror(stream) && !fsync(fileno(stream));
-	result = fclose(stream) || !written ? report_failure(writer) : finish_file(writer);
-	if (result)
-		unlink(writer->draft);
-	else
+	if (fclose(stream) || !written) {
+		result = report_failure(writer);
+		drop_draft(writer, writer->keep);
+	} else {
+		result = finish_file(writer);
+		if (result && !writer->keep)
+			unlink(writer->draft);
+	}
+	if (!result)
 		warn_lost(writer);
 	release_writer(writer);
 	return result;

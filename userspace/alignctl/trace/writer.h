@@ -76,6 +76,12 @@ uint64_t trace_writer_not_expressed(const struct trace_writer *writer,
 /* Return the size of the file so far, in bytes. */
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
 
+/*
+ * Keep PATH.new with the requests that have been written, and say so, if a write
+ * fails: for a trace that cannot be made again.
+ */
+void trace_writer_keep(struct trace_writer *writer);
+
 /* Note the number of missing requests, if the format can. */
 void trace_writer_lost(struct trace_writer *writer, uint64_t requests);
 
@@ -85,7 +91,10 @@ void trace_writer_lost(struct trace_writer *writer, uint64_t requests);
  */
 int trace_writer_end(struct trace_writer *writer);
 
-/* Remove the file and free the writer, in place of trace_writer_end(). */
+/*
+ * Remove the file, unless it is to be kept after a failed write, and free the writer,
+ * in place of trace_writer_end().
+ */
 void trace_writer_abandon(struct trace_writer *writer);
 
 #endif

@@ -20,8 +20,9 @@
  * @untimed: the requests come from a trace without times
  * @files: names of the files that have been named
  * @used: files that requests so far went to
- * @flushed: bytes flushed to the file, up to an end of line; not used for a
- *	format with a checkpoint function
+ * @keep: the draft stays if the file cannot be written
+ * @flushed: bytes that have been written to the file and are a readable trace
+ * @nr_flushed: number of requests in these
  * @nr: number of requests so far
  * @end: byte after the last byte that requests so far reach
  * @last_ns: time of the last request
@@ -39,7 +40,9 @@ struct trace_writer {
 	bool untimed;
 	struct trace_names files;
 	bool used[TRACE_MAX_FILES];
+	bool keep;
 	uint64_t flushed;
+	uint64_t nr_flushed;
 	uint64_t nr;
 	uint64_t end;
 	uint64_t last_ns;

@@ -143,16 +143,39 @@ def test_every_member_of_the_json_is_in_the_schema():
     assert not {"".join(pair) for pair in members} - known
 
 
-def test_another_disk_with_the_same_number_is_told(disk, loop, tmp_path):
-    """As after a disk was removed, and another one plugged in. Skipped where the kernel has no tracing."""
+def traced(*command, mounts=""):
+    """Run a command where tracefs is mounted, behind other commands of the shell. Skips where the kernel has no tracing."""
     mounted = "mount -t tracefs tracefs /sys/kernel/tracing && "
     if subprocess.run(["unshare", "-m", "sh", "-c", f"{mounted}test -d /sys/kernel/tracing/events/block"], capture_output=True,
                       timeout=patience(20), check=False).returncode:
         pytest.skip("no tracefs with events of block devices")
+    return subprocess.run(["unshare", "-m", "sh", "-c", f'{mounted}{mounts}"$@"', "sh", *command], text=True,
+                          capture_output=True, timeout=patience(60), check=False)
+
+
+def test_another_disk_with_the_same_number_is_told(disk, loop, tmp_path):
+    """As after a disk was removed, and another one plugged in."""
     again = f"losetup -d {loop} && losetup {loop} {disk}"
-    done = subprocess.run(["unshare", "-m", "sh", "-c", f'{mounted}exec "$@"', "sh", ALIGNCTL, "record", loop, "--output",
-                           tmp_path / "trace", "--", "sh", "-c", again], text=True, capture_output=True, timeout=patience(30),
-                          check=False)
+    done = traced(ALIGNCTL, "record", loop, "--output", tmp_path / "trace", "--", "sh", "-c", again)
     assert done.returncode == FINDINGS
     assert done.stderr == (f"alignctl: {loop}: another disk or medium has its number, whose requests may be in "
                            f"{tmp_path}/trace, too\n")
+
+
+@pytest.mark.parametrize("form", ["recording", "csv"])
+def test_a_full_disk_leaves_what_was_recorded_before(loop, tmp_path, form):
+    (tmp_path / "small").mkdir()
+    trace = tmp_path / "small/trace"
+    # a recording has two bytes for a write, and is written each second
+    write = f"dd if=/dev/zero of={loop} bs=512 count={{}} oflag=direct status=none; sleep 1.2"
+    done = traced("sh", "-c", f"{ALIGNCTL} record {loop} --output {trace} --format {form} -- sh -c '{write.format(1500)}; "
+                              f"{write.format(20000)}'; echo $?; ls {trace}*; {ALIGNCTL} plan {trace}.new --json",
+                  mounts=f"mount -t tmpfs -o size=64k tmpfs {tmp_path}/small && ")
+    status, name, document = done.stdout.split("\n", 2)
+    assert (int(status), name) == (IO, f"{trace}.new"), done.stderr
+    said = done.stderr.splitlines()
+    assert said[0] == f"alignctl: {trace}: cannot be written: No space left on device"
+    kept = int(re.fullmatch(r"alignctl: .*/trace.new: has the first (\d+) requests; plan, replay and convert can read it",
+                            said[1])[1])
+    assert 1000 <= kept < 21500 and sum(
+        each["requests"] for each in json.loads(document)["requests"].values()) == kept

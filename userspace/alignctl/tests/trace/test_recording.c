@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -335,6 +336,87 @@ static void cut_short(void)
 	trace_folder_close();
 }
 
+/* Add a request, as every format has it. Return: as trace_writer_add(). */
+static int add_plain(struct trace_writer *writer, uint64_t n)
+{
+	struct trace_request request = request_number(n);
+
+	request.op = TRACE_WRITE;
+	request.file = 0;
+	request.bytes = 4096;
+	return trace_writer_add(writer, &request);
+}
+
+/*
+ * Write a trace to a file that may have @bytes, until that fails: at a checkpoint, of
+ * which there is one for each thousand requests, or @at_end. Return: number of requests.
+ */
+static uint64_t fill_up(enum trace_written format, rlim_t bytes, bool keep, bool at_end)
+{
+	struct rlimit limit, before;
+	struct trace_writer *writer;
+	uint64_t n = 0;
+	int failed = 0;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	limit = (struct rlimit) { .rlim_cur = bytes, .rlim_max = before.rlim_max };
+	CHECK(!trace_writer_begin(&writer, trace_path("r"), format, &origin), "begin");
+	if (keep)
+		trace_writer_keep(writer);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	/* at the end, what is too much is still in the buffer */
+	while (!failed && (!at_end || trace_writer_bytes(writer) <= bytes)) {
+		failed = add_plain(writer, n++);
+		if (!failed && n % 1000 == 0 &&
+		    !(at_end && trace_writer_bytes(writer) > bytes - 20000))
+			failed = trace_writer_checkpoint(writer);
+	}
+	if (at_end)
+		failed = trace_writer_end(writer);
+	else
+		trace_writer_abandon(writer);
+	setrlimit(RLIMIT_FSIZE, &before);
+	CHECK(failed, "it has room");
+	return n;
+}
+
+static void full(void)
+{
+	static const struct { enum trace_written format; bool at_end; } rows[] = {
+		{ TRACE_WRITE_RECORDING, false }, { TRACE_WRITE_CSV, false },
+		{ TRACE_WRITE_IOLOG, false }, { TRACE_WRITE_CSV, true },
+	};
+	CLEANUP_FREE char *said = NULL;
+	size_t i;
+
+	trace_folder_open();
+	trace_keep_messages();
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		uint64_t nr = fill_up(rows[i].format, 200001, true, rows[i].at_end), n;
+		struct trace_request got;
+		struct trace *trace;
+
+		CHECK(access(trace_path("r"), F_OK), "it is there as if it were whole");
+		if (trace_open(&trace, trace_path("r.new"))) {
+			CHECK(0, "%zu: cannot be read", i);
+			continue;
+		}
+		for (n = 0; trace_next(trace, &got) == TRACE_GOT; n++)
+			;
+		CHECK(trace_next(trace, &got) == TRACE_END && n && n < nr &&
+		      n + 5000 > nr, "%zu: %llu of %llu", i, (unsigned long long)n,
+		      (unsigned long long)nr);
+		trace_close(trace);
+		unlink(trace_path("r.new"));
+		fill_up(rows[i].format, 200001, false, rows[i].at_end);
+		CHECK(access(trace_path("r.new"), F_OK), "%zu: a draft stayed", i);
+	}
+	said = trace_kept_messages();
+	CHECK(strstr(said, "r.new: has the first "), "%s", said);
+	trace_folder_close();
+}
+
 static void draft(void)
 {
 	CLEANUP_FREE char *said = NULL;
@@ -396,6 +478,7 @@ const struct tap_test trace_recording_tests[] = {
 	{ "each byte of a recording that is lost or changed is noticed", damage },
 	{ "a recording that is cut between two parts is noticed", cut_between_chunks },
 	{ "what was recorded before a kill can be read", cut_short },
+	{ "what was recorded before the disk was full can be read", full },
 	{ "a trace appears when it is complete, and not before", draft },
 	{ 0 },
 };
