@@ -202,9 +202,12 @@ int tracefs_write(const struct tracefs *tracefs, const char *file,
 	if (fd < 0)
 		return refuse_file(path, "cannot be opened");
 	if (write(fd, text, strlen(text)) < 0) {
-		message_error("%s: the kernel refuses '%s': %s", path, text,
-			      strerror(errno));
-		return errno == ENOMEM ? ALIGNCTL_IO : ALIGNCTL_USAGE;
+		bool memory = errno == ENOMEM;
+
+		/* only the buffers need much */
+		message_error("%s: the kernel refuses '%s': %s%s", path, text,
+			      strerror(errno), memory ? "; give a smaller --buffer" : "");
+		return memory ? ALIGNCTL_IO : ALIGNCTL_USAGE;
 	}
 	return ALIGNCTL_FINE;
 }

@@ -162,6 +162,12 @@ def test_another_disk_with_the_same_number_is_told(disk, loop, tmp_path):
                            f"{tmp_path}/trace, too\n")
 
 
+def test_a_buffer_that_is_too_large_is_named_by_its_option(loop, tmp_path):
+    done = traced(ALIGNCTL, "record", loop, "--output", tmp_path / "trace", "--buffer", "4294967295", "--seconds", "1")
+    assert done.returncode == IO and not list(tmp_path.glob("trace*"))
+    assert "/buffer_size_kb: the kernel refuses '4294967295': Cannot allocate memory; give a smaller --buffer" in done.stderr
+
+
 @pytest.mark.parametrize("form", ["recording", "csv"])
 def test_a_full_disk_leaves_what_was_recorded_before(loop, tmp_path, form):
     (tmp_path / "small").mkdir()
