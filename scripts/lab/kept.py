@@ -11,23 +11,18 @@ import os
 import shutil
 import time
 
-from . import c_source
 from .paths import CACHE, locked, whole
 
 # Entries that have not been used for so long are removed.
 DAYS = 14
 
 
-def code(path):
-    """Return what a file says to a program, for digest(): of a C source all but its comments."""
-    return c_source.without_comments(path.read_text()) if path.suffix in (".c", ".h") else path
-
-
 def digest(*parts):
-    """Hash texts and the contents of files into a key."""
+    """Hash texts, bytes and the contents of files into a key."""
     total = hashlib.sha256()
     for part in parts:
-        total.update(hashlib.sha256(part.encode() if isinstance(part, str) else part.read_bytes()).digest())
+        whole_of = part.encode() if isinstance(part, str) else part if isinstance(part, bytes) else part.read_bytes()
+        total.update(hashlib.sha256(whole_of).digest())
     return total.hexdigest()
 
 

@@ -23,7 +23,7 @@ import sys
 import time
 import tokenize
 
-from . import c_source, paths
+from . import paths, source_text
 from .kept import digest
 from .linux import gates, kernels
 from .paths import REPO, locked
@@ -172,7 +172,7 @@ def texts(path, interpreter):
     """
     text = path.read_text(errors="replace")
     if path.suffix in (".c", ".h"):
-        for found in c_source.TEXT.finditer(text):
+        for found in source_text.C_TEXT.finditer(text):
             line = text.count("\n", 0, found.start()) + 1
             if found["comment"]:
                 yield line, re.sub(r"^[ \t]*\*", "", found["comment"], flags=re.M)

@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from .. import kept
+from .. import kept, source_text
 from ..paths import OUT, REPO, commit, fail, locked
 
 FILE = OUT / "proof" / "lives.json"
@@ -33,7 +33,8 @@ def key_of_the_sources(without=()):
     folders = (REPO / "kmod", REPO / "kmod/tests/sim", REPO / "kmod/tests/sim/shim")
     files = [path for folder in folders for path in sorted(folder.glob("*.[ch]"))]
     files += sorted((REPO / "kmod/tests/sim/include").rglob("*.h"))
-    return kept.digest(*(kept.code(path) for path in files if not any(path.match(name) for name in (*OTHER_PROGRAMS, *without))))
+    left_out = (*OTHER_PROGRAMS, *without)
+    return kept.digest(*(source_text.code(path) for path in files if not any(path.match(name) for name in left_out)))
 
 
 def recorded():

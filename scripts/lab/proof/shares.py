@@ -12,7 +12,7 @@ import re
 import subprocess
 from decimal import Decimal
 
-from .. import kept
+from .. import kept, source_text
 from ..paths import OUT, REPO
 
 FILE = OUT / "proof" / "shares.json"
@@ -35,11 +35,11 @@ def added(figures):
 
 
 def key(part):
-    """Return a digest of the files that a part concerns, without the comments of C sources: they are not what was tried."""
+    """Return a digest of the files that a part concerns, without comments and docstrings, which were not tried."""
     listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "--", *part.concerns], cwd=REPO,
                             stdout=subprocess.PIPE, text=True, check=True)
     names = sorted(name for name in listed.stdout.splitlines() if (REPO / name).is_file())
-    return kept.digest(*(each for name in names for each in (name, kept.code(REPO / name))))
+    return kept.digest(*(each for name in names for each in (name, source_text.code(REPO / name))))
 
 
 def read(file):
