@@ -42,7 +42,7 @@ static bool in_memory(struct hdd *h, int64_t now, uint64_t start, uint64_t end)
 }
 
 /*
- * Resume look-ahead where it stopped, once half of what was read ahead has been
+ * Resume look-ahead where it stopped, once half of the data read ahead has been
  * used, unless there is something to write.
  */
 static void resume_look_ahead(struct hdd *h, int64_t now, uint64_t end)

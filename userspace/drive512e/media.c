@@ -604,7 +604,7 @@ int media_read(struct media *media, void *buf, uint64_t offset, uint64_t count)
 }
 
 /*
- * Check whether a block would stay as it is: zeroes over what was never written,
+ * Check whether a block would stay as it is: zeroes over sectors never written,
  * as mkfs sends them for terabytes, must not drive anything out of the cache.
  */
 static bool stays(struct media *media, const struct in_flight *f, uint64_t block)

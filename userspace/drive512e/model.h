@@ -38,13 +38,13 @@ void model_free(struct model *model);
 
 /*
  * Return when @req, which arrives at @now, completes (ns, >= @now), if nothing
- * overtakes it. What was queued before is decided, too.
+ * overtakes it. Requests queued before are decided, too.
  */
 int64_t model_submit(struct model *model, const struct request *req,
 		     int64_t now);
 
 /*
- * Let @req arrive at @now, before what comes later is known.  @queued is the
+ * Let @req arrive at @now, before later requests are known.  @queued is the
  * caller's memory, and in use until it is decided.
  */
 void model_queue(struct model *model, struct queued *queued,

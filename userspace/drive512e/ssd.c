@@ -53,7 +53,7 @@ static int64_t transfer(struct ssd *s, int64_t now, uint64_t bytes)
 }
 
 /*
- * Return the die of a piece: what is written at random lies anywhere, but the
+ * Return the die of a piece: pieces written at random lie anywhere, but the
  * pieces of a unit, which are written together, lie on dies in turn.
  */
 static unsigned int die_of(const struct ssd *s, uint64_t piece)

@@ -9,8 +9,8 @@
  * those on one die wait for each other.
  *
  * A write completes when it is in the buffer, which has room as soon as pages
- * are programmed; without a cache, and with FUA, when it is programmed. What is
- * programmed goes to the dies in turn, wherever it was before. Reads interrupt
+ * are programmed; without a cache, and with FUA, when it is programmed. Data is
+ * programmed to the dies in turn, wherever it was before. Reads interrupt
  * programming; garbage collection is absent.
  *
  * Positions are media bytes (touch.h), all times nanoseconds.

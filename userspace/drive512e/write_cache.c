@@ -121,7 +121,7 @@ static void count_run(struct hdd *h, struct cache_run *r, unsigned int reads)
 	r->touches = 0;
 }
 
-/* ---- what has to be read ---- */
+/* ---- blocks that have to be read ---- */
 
 /* Check whether the whole block is in memory, in a run or in the buffer. */
 static bool block_known(struct hdd *h, uint64_t block)

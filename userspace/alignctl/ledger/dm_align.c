@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What can be said of any align device by its description. */
+/* Properties that any align device has by its description. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -28,7 +28,7 @@ static const enum ledger_counter needed[] = {
 	LEDGER_sent_block_bytes,
 };
 
-/* Read the counters; return NULL, or what is wrong, for free(). */
+/* Read the counters; return NULL, or the error, for free(). */
 static char *read_counters(struct ledger *ledger, struct json_object *device)
 {
 	struct json_object *counters;
@@ -95,7 +95,7 @@ static bool read_bin(struct ledger *ledger, enum ledger_histogram histogram,
 	return true;
 }
 
-/* Read the histograms; return NULL, or what is wrong, for free(). */
+/* Read the histograms; return NULL, or the error, for free(). */
 static char *read_histograms(struct ledger *ledger, struct json_object *device)
 {
 	struct json_object *all, *one, *bins;
@@ -144,7 +144,7 @@ static bool read_target(struct align_target *target,
 	return true;
 }
 
-/* Read the targets; return NULL, or what is wrong, for free(). */
+/* Read the targets; return NULL, or the error, for free(). */
 static char *read_targets(struct ledger *ledger, struct json_object *device)
 {
 	struct json_object *array;
@@ -167,7 +167,7 @@ static char *read_targets(struct ledger *ledger, struct json_object *device)
 	return NULL;
 }
 
-/* Read a device; return NULL, or what is wrong, for free(). */
+/* Read a device; return NULL, or the error, for free(). */
 static char *read_device(struct ledger *ledger, struct json_object *object)
 {
 	const char *name = json_get_text(object, "name");
@@ -187,7 +187,7 @@ static char *read_device(struct ledger *ledger, struct json_object *object)
 	return error;
 }
 
-/* Read the whole document; return NULL, or what is wrong, for free(). */
+/* Read the whole document; return NULL, or the error, for free(). */
 static char *read_document(struct ledger_selection *selection,
 			   struct json_object *document)
 {

@@ -12,7 +12,7 @@
  * as they were counted then, since the last reset or in an interval, and of each
  * target index, mode, physical block and device below. Counters of the document
  * that are not known here are ignored, as are those known here that it lacks,
- * unless a comparison needs them. Return: NULL, or what is wrong, for free(),
+ * unless a comparison needs them. Return: NULL, or the error, for free(),
  * and @selection is empty then.
  */
 char *ledger_file_parse(struct ledger_selection *selection, const char *text,

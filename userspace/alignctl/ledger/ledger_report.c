@@ -531,7 +531,7 @@ static void text_held(const struct ledger *ledger)
 	       figure(FIGURE_MS, (double)oldest).text : "-");
 }
 
-/* Print what is wrong with a device, if something is. */
+/* Print the faults of a device, if it has any. */
 static void text_faults(const struct ledger *ledger)
 {
 	const struct align_target *gone = dm_align_gone(&ledger->device);

@@ -37,7 +37,7 @@ struct ledger_choice {
  */
 const char *ledger_choose(struct ledger_choice *choice, char *patterns);
 
-/* Print only these counters, those that are 0 too, and what is wrong with a device. */
+/* Print only these counters, those that are 0 too, and the faults of a device. */
 void ledger_report_chosen(const struct ledger *ledgers, size_t nr,
 			  const struct ledger_choice *choice);
 

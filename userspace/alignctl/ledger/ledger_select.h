@@ -48,7 +48,7 @@ void ledger_select_free(struct ledger_selection *selection);
 int ledger_select_read(struct ledger_selection *selection);
 
 /*
- * Read each ledger once and report only what cannot be read, which is dropped.
+ * Read each ledger once; report those that cannot be read, and drop them.
  * Return: the number of devices that could not be read though they are there.
  */
 size_t ledger_select_read_once(struct ledger_selection *selection);

@@ -141,7 +141,7 @@ static __always_inline void arrive(struct bio *bio)
 
 ARRIVAL_PROGRAMS
 
-/* Find a write that is followed; what is not within it is of another one. */
+/* Find a write that is followed; a request outside of it is of another one. */
 static __always_inline struct followed *find(__u64 address, __u64 sector,
 					     __u64 sectors)
 {

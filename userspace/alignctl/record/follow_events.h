@@ -57,7 +57,7 @@ struct follow_event {
 };
 
 /**
- * struct follow_lost - counts of what is not in the events
+ * struct follow_lost - counts of events that were lost
  * @kind: number of events for which there was no room, by enum follow_kind
  * @map_full: number of writes that are not followed, since there was no room
  * @long_requests: number of requests with more bios than FOLLOW_MAX_BIOS; those

@@ -13,9 +13,9 @@
 #include "sysfs/device.h"
 
 /**
- * struct followed - what became of the writes, and what is not known of it
+ * struct followed - the requests of the writes, and the counts of lost events
  * @shapes: the writes
- * @lost: counts of what is not in the events
+ * @lost: counts of events that were lost
  * @skipped: number of arrivals and issues, of any device, that no program saw, as
  *	they were running already on that processor
  * @skipped_ends: number of ends that no program saw, at most

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Print what was recorded: operations, blocks, and what was lost. */
+/* Print the recorded operations and blocks, and the lost events. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <sys/utsname.h>

@@ -246,7 +246,7 @@ static void take_request(struct shapes *shapes,
 }
 
 /*
- * Sort the requests of a write, and what was split off, and join its parts that are
+ * Sort the requests of a write, and its split parts, and join those parts that are
  * in the same request: since
  * Linux 6.18 parts that were split off may be merged again.
  */

@@ -454,7 +454,7 @@ static void text_starts(const struct shapes *shapes)
 	table_print(table, 2);
 }
 
-/* Print a line of what is not in the figures above, if there is any. */
+/* Print a line of the writes that are not in the figures above, if there are any. */
 static void text_unless_0(uint64_t n, const char *text)
 {
 	if (n)

@@ -269,7 +269,7 @@ static void doubt_sector(struct model *m, struct block *block, uint32_t sector,
 	}
 }
 
-/* Give up what is known of a doubtful sector, a part of which changes now. */
+/* Forget the expected content of a doubtful sector, a part of which changes now. */
 static void end_doubt(struct model *m, struct block *block, uint32_t sector)
 {
 	if (!(block->doubtful >> sector & 1))
@@ -309,7 +309,7 @@ static void note_in_block(struct model *m, struct block *block,
 		block->doubtful &= ~(1U << i);
 		block->doubtful_zeroes &= ~(1U << i);
 		block->holds[i] = change->what;
-		/* once forgotten, what was durable is no promise any more */
+		/* once forgotten, durable content is no promise any more */
 		if (change->durable || change->what == ANYTHING) {
 			block->durable[i] = change->what;
 			block->zeroed &= ~(1U << i);
@@ -682,7 +682,7 @@ static enum content_verdict judge_sector(const struct model *m,
 	if (kind == PATTERN_WHOLE && label.run == m->content->run &&
 	    label.sector != sector)
 		return CONTENT_LOST;
-	/* nothing was promised: what was there before the run may still be */
+	/* nothing was promised: content from before the run may still be there */
 	if (durable == ANYTHING)
 		return CONTENT_OLD;
 	if (kind == PATTERN_WHOLE && label.sector == sector &&

@@ -281,7 +281,7 @@ int replay_run(struct replay *replay)
 }
 
 /*
- * Open what is to be compared past the page cache, which would say that all is
+ * Open the device past the page cache for the comparison: the cache would say that all is
  * there; but for a file system that has nothing else.
  */
 static int open_for_check(const struct replay *replay,

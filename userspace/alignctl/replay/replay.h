@@ -27,7 +27,7 @@
  * @dry_run: only say what would be done
  * @histogram: path of a file for the histograms
  * @each: keep the service time of each request
- * @no_check: do not compare what was written
+ * @no_check: do not compare the written data
  * @state: path of the state file, see state.h
  * @verify_below: path of a device to compare on in place of the one replayed on
  * @json: print one JSON object
@@ -92,7 +92,7 @@ struct replay_scan {
  * @prepared: the sectors around the writes held the filler before the run
  * @blocks: geometry that these sectors were chosen by, if @prepared
  * @mark: random number of this run, in each sector that it writes
- * @done: what was done
+ * @done: the requests that were made
  * @ran: @measures are set
  * @measures: what the requests took
  * @probes: what each probe took; NULL unless the source consists of probes

@@ -455,7 +455,7 @@ static void json_add_figures(struct json_object *object,
 	json_add_number(object, "distinct_blocks", figures->distinct);
 }
 
-/* Begin the document with what was asked for. */
+/* Begin the document with the options of the run. */
 static struct json_object *json_head(const struct replay *replay)
 {
 	const struct plan *plan = &replay->source.plan;

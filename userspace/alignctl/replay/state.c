@@ -38,7 +38,7 @@ static void add_plan(struct json_object *object, const struct plan *plan)
 	json_add_number(object, "seed", plan->seed);
 }
 
-/* Add what was read of the trace, if not all of it as it was. */
+/* Add how the trace was read, if not all of it unmodified. */
 static void add_choice(struct json_object *object,
 		       const struct trace_choice *choice)
 {
@@ -247,7 +247,7 @@ static char *copy_of(const char *text)
 	return text ? memory_or_exit(strdup(text)) : NULL;
 }
 
-/* Set what was read of the trace; false if its format is not known. */
+/* Set how the trace was read; false if its format is not known. */
 static bool take_choice(struct trace_choice *choice, struct json_object *object)
 {
 	const char *from = json_get_text(object, "from");

@@ -61,7 +61,7 @@ struct top_skips {
 };
 
 /**
- * struct top_interval - what was counted from one reading to the next
+ * struct top_interval - counts from one reading to the next
  * @time: wall-clock time of the end, seconds
  * @seconds: length
  * @row: the rows, most touches first

@@ -117,7 +117,7 @@ static uint64_t value_of(const struct disks_count *count, enum metric_id id)
 
 /*
  * Write a counter of all disks. Without a physical block only writes and their
- * bytes are counted; what was counted while there was one stays.
+ * bytes are counted; bytes counted while there was one stay.
  */
 static void write_counter(FILE *out, const struct disks_reading *reading,
 			  enum metric_id id)

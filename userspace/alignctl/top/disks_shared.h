@@ -61,7 +61,7 @@ struct disks_cgroup {
 };
 
 /**
- * struct disks_events - what is in no count, since the programs were loaded
+ * struct disks_events - events that are in no count, since the programs were loaded
  * @no_room: number of writes of cgroups for which there was no room
  */
 struct disks_events {

@@ -26,7 +26,7 @@ struct top_report {
 	size_t most;
 };
 
-/* Print what is true of all intervals and has to be known to read them. */
+/* Print the notes that hold for all intervals. */
 void top_report_notes(const struct top_report *report);
 
 void top_report_text(const struct top_report *report,

@@ -32,7 +32,7 @@ struct top_config {
 };
 
 /**
- * struct top_key - who writes, and to which file
+ * struct top_key - the writer, and the file
  * @cgroup: id of the cgroup; 0: not known
  * @inode: inode number of the file
  * @device: device number of the file's file system, as the kernel has it; 0: no

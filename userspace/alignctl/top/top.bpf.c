@@ -355,7 +355,7 @@ static __always_inline void take_arrival_back(struct bio *bio,
 		count_event(counted_twice);
 }
 
-/* Take back what was sent back; turns are taken at those only, which are few. */
+/* Take back the bytes of a bio that was sent back. Turns are taken only then, which is rare. */
 static __always_inline void end(struct bio *bio, enum turn turn)
 {
 	struct place place;

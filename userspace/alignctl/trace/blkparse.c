@@ -147,7 +147,7 @@ static bool is_command(const char *at)
 	return !strncmp(at, " (", 2);
 }
 
-/* Read what follows the action of an event that counts. */
+/* Read the fields behind the action of an event that counts. */
 static enum trace_next take_counted(struct trace *trace, const char *at,
 				   struct trace_request *request,
 				   bool *is_request)
@@ -202,8 +202,8 @@ static bool is_counted(struct trace *trace, const char *action)
 }
 
 /*
- * End at the summary. What follows is no event, or another output was appended, whose
- * times begin again.
+ * End at the summary. Behind it comes no event, or another output, whose times begin
+ * again.
  */
 static enum trace_next take_summary(struct trace *trace,
 				    struct trace_request *request)

@@ -53,7 +53,7 @@ bool trace_columns_timed(const struct trace_columns *columns);
 
 /*
  * Check that what a request needs is there, and nothing twice but the parts of a
- * file's name if @parts. Return: NULL, or what is wrong, for free().
+ * file's name if @parts. Return: NULL, or the error, for free().
  */
 char *trace_columns_fault(const struct trace_columns *columns, bool parts);
 

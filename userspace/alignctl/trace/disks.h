@@ -51,7 +51,7 @@ void trace_disks_set_blocks(struct trace_disks *disks, uint32_t physical,
 void trace_disks_add(struct trace_disks *disks,
 		     const struct trace_request *request);
 
-/* Forget what was counted. */
+/* Forget the counts. */
 void trace_disks_clear(struct trace_disks *disks);
 
 void trace_disks_free(struct trace_disks *disks);

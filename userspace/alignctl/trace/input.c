@@ -253,7 +253,7 @@ enum trace_next trace_input_line(struct trace_input *input, char **line)
 			continue;
 		if (!there)
 			return TRACE_END;
-		/* what was read may have moved to the begin of the buffer */
+		/* the bytes read may have moved to the begin of the buffer */
 		start = input->buffer + input->start;
 		end = input->buffer + input->end;
 		warn_of_last_line(input);

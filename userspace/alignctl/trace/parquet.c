@@ -39,7 +39,7 @@
 /* Most bytes that are kept; of a larger trace each pass has a child of its own. */
 #define COPY_BYTES	(UINT64_C(1) << 30)
 
-/* Where they are kept if TMPDIR does not say; what lies there may be large. */
+/* Folder of the copies without TMPDIR; copies may be large. */
 #define COPY_FOLDER	"/var/tmp"
 
 /* Words before the number of rows in the last line. */
@@ -322,7 +322,7 @@ static int parquet_open(struct trace *trace)
 	return failed ? failed : read_header(trace);
 }
 
-/* End a pass: what is left of the trace's is the copy. */
+/* End a pass: of the trace, the copy is left. */
 static void end_pass(struct trace *trace)
 {
 	struct parquet *p = trace->state;

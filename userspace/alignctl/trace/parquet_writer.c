@@ -25,7 +25,7 @@
 #include "trace/unfinished.h"
 #include "trace/writer_format.h"
 
-/* What is not known of a source. */
+/* Value of a column that a source does not have. */
 #define UNKNOWN	"unknown"
 
 /* Original units of the formats, by their names in struct trace_facts. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Encode a name byte by byte, and decode what is encoded. */
+/* Encode a name byte by byte, and decode it. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

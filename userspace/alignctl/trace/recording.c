@@ -261,7 +261,7 @@ static const char *take_file(struct trace *trace)
 	return trace_names_set(&trace->files, file, name);
 }
 
-/* Read offset and length of a request. Return: NULL, or what is wrong. */
+/* Read offset and length of a request. Return: NULL, or the error. */
 static const char *take_extent(struct recording *r, uint8_t tag,
 			       struct trace_request *request)
 {

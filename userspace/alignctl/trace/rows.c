@@ -57,7 +57,7 @@ static const struct layout alibaba = {
 static const struct layout tencent = {
 	.name = "tencent", .separator = ',',
 	.header = "Timestamp,Offset,Size,IOType,VolumeID",
-	/* 2001: what else has five numbers is not taken for it */
+	/* 2001: another row of five numbers is not taken for it */
 	.since_ns = 1000000000 * NS_PER_S,
 	.columns = { 5, { COLUMN_TIME_S, COLUMN_OFFSET_SECTORS, COLUMN_SECTORS,
 			  COLUMN_OP_1W, COLUMN_FILE } },
@@ -394,7 +394,7 @@ static enum trace_next take_row(struct trace *trace, enum row row,
 {
 	const struct rows *rows = trace->state;
 
-	/* between blanks, what is missing or has a blank moves the fields behind */
+	/* between blanks, a field that is missing or has a blank moves the fields behind */
 	if (rows->layout.heading && rows->layout.separator == ' ' && rows->nr &&
 	    (reading->nr < rows->nr ||
 	     (reading->nr > rows->nr && row == ROW_INVALID)))

@@ -135,7 +135,7 @@ enum trace_left_out {
 extern const char *const trace_left_out_names[TRACE_NR_LEFT_OUT];
 
 /**
- * struct trace_facts - what is known of a trace before its first request
+ * struct trace_facts - facts about a trace, known before its first request
  * @format: name of the format: "recording", "fio iolog v2", "fio iolog v3",
  *	"blktrace", "columns", or its name in options
  * @timed: the requests have times

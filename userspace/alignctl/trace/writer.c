@@ -119,7 +119,7 @@ static void release_writer(struct trace_writer *writer)
 	free(writer);
 }
 
-/* Remove the draft, which is closed, or leave of it what can be read. */
+/* Remove the draft, which is closed, or leave its readable part. */
 static void drop_draft(const struct trace_writer *writer, bool keep)
 {
 	/* closing it may have written the half of something */
