@@ -16,7 +16,7 @@
 /* Filled in before the programs are loaded, as range is. */
 const volatile struct disks_config config SEC(".rodata.config");
 
-/* The map in it is of struct disks_number and struct disks_rule. */
+/* The map in it is of struct disks_rule, by the diskseq that the request's queue has. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
 	__uint(max_entries, 1);
@@ -107,7 +107,6 @@ static __always_inline void add_place(struct request *rq,
 static __always_inline void complete(struct request *rq, __u32 bytes)
 {
 	__u64 sectors = rq->__data_len >> ALIGN_SECTOR_SHIFT;
-	struct disks_number number = { 0 };
 	const struct disks_rule *rule;
 	struct disks_count *count;
 	__u32 first = 0;
@@ -116,11 +115,10 @@ static __always_inline void complete(struct request *rq, __u32 bytes)
 
 	if (!is_write(rq->cmd_flags) || bytes < rq->__data_len || !sectors)
 		return;
-	number.major = rq->q->disk->major;
-	number.minor = rq->q->disk->first_minor;
+	diskseq = rq->q->disk->diskseq;
 	map = bpf_map_lookup_elem(&rules, &first);
-	rule = map ? bpf_map_lookup_elem(map, &number) : NULL;
-	if (!rule || rule->diskseq != rq->q->disk->diskseq)
+	rule = map ? bpf_map_lookup_elem(map, &diskseq) : NULL;
+	if (!rule)
 		return;
 	diskseq = rule->diskseq;
 	count = bpf_map_lookup_elem(&disks, &diskseq);

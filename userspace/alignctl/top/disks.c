@@ -5,9 +5,9 @@
  */
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -25,12 +25,24 @@ PROGRAMS_OBJECT(disks_object, DISKS_BPF_OBJECT);
 #define BLOCK_DIR	"/sys/block"
 
 /**
+ * struct disk_path - whose requests are those of a disk: the disk itself, or a path to it
+ * @diskseq: diskseq of the requests' queue
+ * @disk: index of the disk
+ */
+struct disk_path {
+	uint64_t diskseq;
+	size_t disk;
+};
+
+/**
  * struct disks - the programs while they count
  * @programs: the programs
  * @cgroups: number of cgroups that there is room for; 0: they are not counted
  * @rules: descriptor of the map that the programs count by; -1: none yet
  * @disk: the disks that are counted, by name
  * @nr: number of disks
+ * @path: the paths to them
+ * @nr_paths: number of paths
  * @processors: number of processors that a counter is kept for
  * @missed: the most completions so far that no program saw
  */
@@ -40,6 +52,8 @@ struct disks {
 	int rules;
 	struct disk_counts *disk;
 	size_t nr;
+	struct disk_path *path;
+	size_t nr_paths;
 	int processors;
 	uint64_t missed;
 };
@@ -57,10 +71,12 @@ static int map_fd(const struct disks *disks, const char *name)
 
 /* Finding disks */
 
-/* The disks that are found, while sysfs is read. */
+/* The disks that are found, and the paths to them, while sysfs is read. */
 struct search {
 	struct disk_counts *disk;
 	size_t nr;
+	struct disk_path *path;
+	size_t nr_paths;
 };
 
 static void free_disks(struct disk_counts *disk, size_t nr)
@@ -116,31 +132,80 @@ static bool is_made_of_others(const char *dir)
 	return some;
 }
 
+/*
+ * Return the name of the disk that a hidden path leads to, as nvme0n1 of nvme0c1n1, for
+ * free(); @name itself where it is none.
+ */
+static char *head_of(const char *name)
+{
+	unsigned int subsystem, controller, number;
+	int length = 0;
+
+	if (sscanf(name, "nvme%uc%un%u%n", &subsystem, &controller, &number, &length) != 3 ||
+	    name[length])
+		return message_format("%s", name);
+	return message_format("nvme%un%u", subsystem, number);
+}
+
+/* Read the diskseq of a disk; false without one, which older kernels have not. */
+static bool read_diskseq(const char *dir, uint64_t *diskseq)
+{
+	int64_t number;
+
+	if (!sysfs_number(dir, "diskseq", &number) || number < 0)
+		return false;
+	*diskseq = (uint64_t)number;
+	return true;
+}
+
+/*
+ * Add the disk of a name, unless another @path to it has. Return: its index, or -1 if
+ * it is none.
+ */
+static ssize_t add_disk(struct search *search, const char *name, const char *path)
+{
+	CLEANUP_FREE char *dir = sysfs_path(BLOCK_DIR "/%s", name);
+	struct disk_counts *disk;
+	struct device device;
+	uint64_t diskseq;
+	int64_t size;
+	dev_t devno;
+	size_t i;
+
+	if (!read_diskseq(dir, &diskseq) || !sysfs_number(dir, "size", &size) ||
+	    size <= 0 || !sysfs_devno(dir, "dev", &devno))
+		return -1;
+	/* only those that have hidden paths are met again */
+	for (i = strcmp(name, path) ? 0 : search->nr; i < search->nr; i++)
+		if (search->disk[i].rule.diskseq == diskseq)
+			return (ssize_t)i;
+	if (device_open_devno(&device, devno, name))
+		return -1;
+	disk = ARRAY_APPEND(search->disk, search->nr);
+	memset(disk, 0, sizeof(*disk));
+	disk->name = memory_or_exit(strdup(name));
+	disk->rule.diskseq = diskseq;
+	find_blocks(disk, &device);
+	device_close(&device);
+	return (ssize_t)i;
+}
+
 static void visit_disk(const char *name, void *context)
 {
 	CLEANUP_FREE char *dir = sysfs_path(BLOCK_DIR "/%s", name);
 	CLEANUP_FREE char *queues = message_format("%s/mq", dir);
+	CLEANUP_FREE char *head = head_of(name);
 	struct search *search = context;
-	struct disk_counts *disk;
-	int64_t diskseq, size;
-	struct device device;
-	dev_t devno;
+	uint64_t diskseq;
+	ssize_t disk;
 
 	if (access(queues, F_OK) || is_made_of_others(dir) ||
-	    !sysfs_number(dir, "diskseq", &diskseq) ||
-	    !sysfs_number(dir, "size", &size) || size <= 0 ||
-	    !sysfs_devno(dir, "dev", &devno))
+	    !read_diskseq(dir, &diskseq))
 		return;
-	if (device_open_devno(&device, devno, name))
-		return;
-	disk = ARRAY_APPEND(search->disk, search->nr);
-	memset(disk, 0, sizeof(*disk));
-	disk->name = memory_or_exit(strdup(name));
-	disk->number.major = major(devno);
-	disk->number.minor = minor(devno);
-	disk->rule.diskseq = (uint64_t)diskseq;
-	find_blocks(disk, &device);
-	device_close(&device);
+	disk = add_disk(search, head, name);
+	if (disk >= 0)
+		*ARRAY_APPEND(search->path, search->nr_paths) =
+			(struct disk_path) { diskseq, (size_t)disk };
 }
 
 /* Return the disk with a number in a list, or NULL. */
@@ -164,8 +229,6 @@ static bool same_rule(const struct disk_counts *before,
 
 	return before->rule.diskseq == now->rule.diskseq &&
 	       before->rule.judged == now->rule.judged &&
-	       before->number.major == now->number.major &&
-	       before->number.minor == now->number.minor &&
 	       g->physical == new->physical && g->logical == new->logical &&
 	       g->offset == new->offset;
 }
@@ -175,8 +238,13 @@ static bool same_rules(const struct disks *disks, const struct search *found)
 {
 	size_t i;
 
-	if (disks->rules < 0 || disks->nr != found->nr)
+	if (disks->rules < 0 || disks->nr != found->nr ||
+	    disks->nr_paths != found->nr_paths)
 		return false;
+	for (i = 0; i < found->nr_paths; i++)
+		if (disks->path[i].diskseq != found->path[i].diskseq ||
+		    disks->path[i].disk != found->path[i].disk)
+			return false;
 	for (i = 0; i < found->nr; i++)
 		if (!same_rule(&disks->disk[i], &found->disk[i]))
 			return false;
@@ -190,8 +258,8 @@ static int make_rules(void)
 		    .map_flags = BPF_F_NO_PREALLOC);
 
 	return bpf_map_create(BPF_MAP_TYPE_HASH, "disks_rules",
-			      sizeof(struct disks_number),
-			      sizeof(struct disks_rule), DISKS_MAX, &options);
+			      sizeof(uint64_t), sizeof(struct disks_rule),
+			      DISKS_MAX, &options);
 }
 
 /* Let the programs count by new rules; no program uses the old ones after that. */
@@ -203,9 +271,10 @@ static bool put_rules(struct disks *disks, const struct search *found)
 
 	if (fd < 0)
 		return false;
-	for (i = 0; i < found->nr; i++)
-		if (bpf_map_update_elem(fd, &found->disk[i].number,
-					&found->disk[i].rule, BPF_ANY)) {
+	for (i = 0; i < found->nr_paths; i++)
+		if (bpf_map_update_elem(fd, &found->path[i].diskseq,
+					&found->disk[found->path[i].disk].rule,
+					BPF_ANY)) {
 			close(fd);
 			return false;
 		}
@@ -272,12 +341,16 @@ static int follow_disks(struct disks *disks)
 		done = put_rules(disks, &found);
 	if (!done) {
 		free_disks(found.disk, found.nr);
+		free(found.path);
 		return refuse_programs("the kernel takes no disk to count");
 	}
 	remove_counters(disks, &found);
 	free_disks(disks->disk, disks->nr);
+	free(disks->path);
 	disks->disk = found.disk;
 	disks->nr = found.nr;
+	disks->path = found.path;
+	disks->nr_paths = found.nr_paths;
 	return ALIGNCTL_FINE;
 }
 
@@ -348,6 +421,7 @@ void disks_close(struct disks *disks)
 	if (disks->rules >= 0)
 		close(disks->rules);
 	free_disks(disks->disk, disks->nr);
+	free(disks->path);
 	free(disks);
 }
 

@@ -4,7 +4,9 @@
  * programs of disks.bpf.c, for as long as this program runs.
  *
  * A disk is a block device that has requests of its own; one that is made of
- * others, as a volume or an array, would count the same writes again.
+ * others, as a volume or an array, would count the same writes again. The requests of
+ * an NVMe disk that several controllers may lead to are those of its paths, which the
+ * kernel hides.
  */
 #ifndef ALIGNCTL_TOP_DISKS_H
 #define ALIGNCTL_TOP_DISKS_H
@@ -23,7 +25,6 @@
 /**
  * struct disk_counts - a disk, and what it has been sent since it was found
  * @name: the kernel's name
- * @number: its device number
  * @rule: how its writes are counted
  * @source: who the physical block is from; of use if @rule.judged
  * @count: the completed writes; touches of a time when the physical block was
@@ -31,7 +32,6 @@
  */
 struct disk_counts {
 	char *name;
-	struct disks_number number;
 	struct disks_rule rule;
 	enum unit_source source;
 	struct disks_count count;

@@ -18,15 +18,9 @@ struct disks_config {
 	__u32 by_cgroup;
 };
 
-/* A disk by the number that it has while it is there. */
-struct disks_number {
-	__u32 major;
-	__u32 minor;
-};
-
 /**
- * struct disks_rule - how writes to a disk are counted
- * @diskseq: number of the disk that no other one has, since the machine began
+ * struct disks_rule - how writes to a disk, or by a path to it, are counted
+ * @diskseq: diskseq of the disk, a number that no other one has since the machine began
  * @geometry: its physical blocks, from its first sector on
  * @judged: the physical block is known; else there are no touches to count
  */

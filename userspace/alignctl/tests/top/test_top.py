@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl top without a kernel that counts, but for one test: what it refuses, and what its manual says."""
+"""alignctl top without a kernel that counts, but for three tests: what it refuses, and what its manual says."""
 
 import json
 import os
 import re
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
@@ -79,21 +81,48 @@ def test_another_disk_with_the_same_number_is_not_counted(disk, loop):
                                     "start top again")
 
 
+def made_disk(root, name, minor=None, diskseq=None, requests=True, below=None):
+    """Add a disk to a made-up machine, on which programs can be loaded as on this one."""
+    made = root / "sys/block" / name
+    for folder in ("slaves", "queue", *["mq"] * requests):
+        (made / folder).mkdir(parents=True)
+    if below:
+        (made / "slaves" / below).symlink_to(root / "sys/block" / below)
+    (made / "diskseq").write_text(f"{diskseq or 1 << 40 | minor}\n")
+    (made / "size").write_text("2048\n")
+    if minor is not None:
+        (made / "dev").write_text(f"259:{minor}\n")
+        (root / "sys/dev/block").mkdir(parents=True, exist_ok=True)
+        (root / f"sys/dev/block/259:{minor}").symlink_to(made)
+    kernel = root / "sys/kernel/btf"
+    if not kernel.exists():
+        kernel.mkdir(parents=True)
+        (kernel / "vmlinux").symlink_to("/sys/kernel/btf/vmlinux")
+
+
 def test_a_device_that_is_made_of_others_is_no_disk_even_if_it_has_requests(tmp_path):
     """As of device-mapper's multipath, whose writes its paths count. Skipped where the kernel loads no BPF programs."""
-    for minor, name, below in ((0, "sda", None), (1, "dm-0", "sda")):
-        made = tmp_path / "sys/block" / name
-        for folder in ("mq", "slaves", "queue"):
-            (made / folder).mkdir(parents=True)
-        if below:
-            (made / "slaves" / below).symlink_to(tmp_path / "sys/block" / below)
-        for file, value in {"dev": f"259:{9000 + minor}", "diskseq": 1 << 40 | minor, "size": 2048}.items():
-            (made / file).write_text(f"{value}\n")
-        (tmp_path / "sys/dev/block").mkdir(parents=True, exist_ok=True)
-        (tmp_path / f"sys/dev/block/259:{9000 + minor}").symlink_to(made)
-    (tmp_path / "sys/kernel/btf").mkdir(parents=True)
-    (tmp_path / "sys/kernel/btf/vmlinux").symlink_to("/sys/kernel/btf/vmlinux")
+    made_disk(tmp_path, "sda", 9000)
+    made_disk(tmp_path, "dm-0", 9001, below="sda")
     done = alignctl("top", "--format", "prometheus", "--once", env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)})
     if done.returncode:
         pytest.skip(f"no BPF here: {done.stderr.strip()}")
     assert re.findall(r'^alignctl_disk_writes_total\{device="(.*)"\} 0$', done.stdout, re.M) == ["sda"]
+
+
+def test_the_requests_of_hidden_paths_are_those_of_the_nvme_disk(loop, tmp_path):
+    """The kernel hides the disks of controllers where several may lead to one. A loop device stands for one of these."""
+    made_disk(tmp_path, "nvme0n1", 9000, requests=False)
+    made_disk(tmp_path, "nvme0c0n1", diskseq=1 << 41)
+    made_disk(tmp_path, "nvme0c1n1", diskseq=int((Path("/sys/block") / loop.name / "diskseq").read_text()))
+    file = tmp_path / "disks.prom"
+    with subprocess.Popen([ALIGNCTL, "top", "--format", "prometheus", "--interval", "1", "2", "--output", file],
+                          env={**os.environ, "ALIGNCTL_SYSROOT": str(tmp_path)}, text=True, stderr=subprocess.PIPE) as running:
+        while running.poll() is None and not file.exists():
+            time.sleep(0.01)
+        subprocess.run(["dd", "if=/dev/zero", f"of={loop}", "bs=4096", "count=7", "oflag=direct", "status=none"],
+                       timeout=patience(20), check=True)
+        err = running.communicate(timeout=patience(20))[1]
+    if running.returncode:
+        pytest.skip(f"no BPF here: {err.strip()}")
+    assert re.findall(r"^alignctl_disk_writes_total\{(.*)\} (.*)$", file.read_text(), re.M) == [('device="nvme0n1"', "7")]
