@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/latency.h"
 #include "base/message.h"
 #include "ledger/ledger_bars.h"
@@ -173,7 +174,9 @@ void ledger_bars_text(const struct ledger *ledgers, size_t nr)
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		printf("%s (%s)\n", ledgers[i].device.name, ledgers[i].device.dm);
+		CLEANUP_FREE char *name = message_visible(ledgers[i].device.name);
+
+		printf("%s (%s)\n", name, ledgers[i].device.dm);
 		for (histogram = 0; histogram < HISTOGRAM_NR; histogram++) {
 			get_bars(&bars, &ledgers[i], histogram);
 			if (bars.all)

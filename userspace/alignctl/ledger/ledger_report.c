@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cleanup.h"
 #include "base/json.h"
 #include "base/message.h"
 #include "base/output.h"
@@ -547,8 +548,11 @@ static void text_faults(const struct ledger *ledger)
 
 static void text_heading(const struct ledger *ledger)
 {
-	printf("%s (%s), epoch %" PRIu64 "\n", ledger->device.name,
-	       ledger->device.dm, ledger->device.state.epoch);
+	/* only libdevmapper quotes what does not print */
+	CLEANUP_FREE char *name = message_visible(ledger->device.name);
+
+	printf("%s (%s), epoch %" PRIu64 "\n", name, ledger->device.dm,
+	       ledger->device.state.epoch);
 }
 
 static void text_device(const struct ledger *ledger)

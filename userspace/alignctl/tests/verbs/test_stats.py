@@ -207,3 +207,13 @@ def test_what_a_module_says_of_held_data_must_be_a_number(machine, name):
     put(align, **{name: "many"})
     failed = stats(root)
     assert failed.returncode == IO and f"align/{name}: missing or malformed" in failed.stderr
+
+
+def test_no_name_of_a_device_reaches_the_terminal_as_it_is(machine):
+    """libdevmapper quotes what does not print, and other programs that make devices need not."""
+    root, align = machine
+    (align.parent / "dm/name").write_bytes(b"a\x1b[2Jb\xff\n")
+    put(align, writes=1, latency_aligned_histogram=" ".join(["1"] + ["0"] * (BINS["latency"] - 1)))
+    for arguments in ([], ["--counters", "writes"], ["--histograms"]):
+        shown = stats(root, *arguments)
+        assert "\x1b" not in shown.stdout and shown.stdout.startswith("a\\x1b[2Jb\\xff (dm-0)"), arguments
