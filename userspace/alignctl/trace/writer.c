@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,13 +66,36 @@ static int report_failure(const struct trace_writer *writer)
 	return ALIGNCTL_IO;
 }
 
+/*
+ * Make the draft empty, unless another process writes it; that is not known where the
+ * file system has no locks. The lock is held until the draft has got its name: what
+ * has been opened may be another one's whole trace by now. Return: as
+ * trace_writer_begin().
+ */
+static int take_draft(struct trace_writer *writer, int fd)
+{
+	struct stat opened, found;
+	bool locked = !flock(fd, LOCK_EX | LOCK_NB);
+
+	if ((!locked && errno == EWOULDBLOCK) || fstat(fd, &opened) ||
+	    lstat(writer->draft, &found) || found.st_dev != opened.st_dev ||
+	    found.st_ino != opened.st_ino) {
+		message_error("%s: another process is writing it; name another file",
+			      writer->draft);
+		return ALIGNCTL_BUSY;
+	}
+	writer->lock = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return writer->lock < 0 || ftruncate(fd, 0) ? report_failure(writer) :
+						      ALIGNCTL_FINE;
+}
+
 int trace_writer_begin(struct trace_writer **begun, const char *path,
 		       enum trace_written format,
 		       const struct trace_origin *origin)
 {
 	struct trace_writer *writer;
 	struct stat found;
-	int fd;
+	int fd, result;
 
 	*begun = NULL;
 	if (!stat(path, &found) && !S_ISREG(found.st_mode)) {
@@ -81,21 +105,24 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 	}
 	writer = memory_or_exit(calloc(1, sizeof(*writer)));
 	writer->format = formats[format];
+	writer->lock = -1;
 	writer->path = message_format("%s", path);
 	writer->draft = message_format("%s.new", path);
 	writer->origin = *origin;
 	writer->source = message_format("%s", "");
 	if (origin->device)
 		writer->origin.device = message_format("%s", origin->device);
-	fd = open(writer->draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW |
-		  O_CLOEXEC, 0666);
-	writer->stream = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!writer->stream) {
-		report_failure(writer);
+	fd = open(writer->draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
+	result = fd < 0 ? report_failure(writer) : take_draft(writer, fd);
+	if (!result) {
+		writer->stream = fdopen(fd, "w");
+		result = writer->stream ? ALIGNCTL_FINE : report_failure(writer);
+	}
+	if (result) {
 		if (fd >= 0)
 			close(fd);
 		trace_writer_abandon(writer);
-		return ALIGNCTL_IO;
+		return result;
 	}
 	/* the C library ignores the size if it allocates the buffer */
 	writer->buffer = memory_or_exit(malloc(STREAM_BYTES));
@@ -109,6 +136,8 @@ static void release_writer(struct trace_writer *writer)
 {
 	if (writer->state && writer->format->release)
 		writer->format->release(writer);
+	if (writer->lock >= 0)
+		close(writer->lock);
 	free((char *)writer->origin.device);
 	free(writer->source);
 	free(writer->path);

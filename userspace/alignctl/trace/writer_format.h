@@ -13,6 +13,7 @@
  * @format: the format's functions
  * @path: final path of the file
  * @draft: path of the file until trace_writer_end()
+ * @lock: descriptor of the draft, which is locked as long as it is open; -1: none
  * @buffer: buffer of @stream
  * @stream: the file; the caller checks for errors
  * @origin: origin of the trace; the device's name is a copy
@@ -33,6 +34,7 @@ struct trace_writer {
 	const struct trace_written_format *format;
 	char *path;
 	char *draft;
+	int lock;
 	char *buffer;
 	FILE *stream;
 	struct trace_origin origin;

@@ -463,6 +463,30 @@ static void draft(void)
 	trace_folder_close();
 }
 
+static void two_at_once(void)
+{
+	struct trace_writer *one, *two;
+	CLEANUP_FREE char *said = NULL;
+	struct trace_request got[3];
+	const char *path;
+	int i;
+
+	trace_folder_open();
+	path = trace_path("r");
+	CHECK(!trace_writer_begin(&one, path, TRACE_WRITE_RECORDING, &origin), "begin");
+	CHECK(!add_plain(one, 1) && !trace_writer_checkpoint(one), "add");
+	trace_keep_messages();
+	CHECK(trace_writer_begin(&two, path, TRACE_WRITE_CSV, &origin) == ALIGNCTL_BUSY,
+	      "both write to one draft");
+	said = trace_kept_messages();
+	CHECK(strstr(said, "/r.new: another process is writing it; name another file\n"),
+	      "%s", said);
+	for (i = 2; i < 4; i++)
+		CHECK(!add_plain(one, (uint64_t)i), "add");
+	CHECK(!trace_writer_end(one) && trace_drain(path, got, 3) == 3, "end");
+	trace_folder_close();
+}
+
 static void checksum(void)
 {
 	CHECK(crc32c(0, "123456789", 9) == 0xe3069283U, "check value");
@@ -478,6 +502,7 @@ const struct tap_test trace_recording_tests[] = {
 	{ "each byte of a recording that is lost or changed is noticed", damage },
 	{ "a recording that is cut between two parts is noticed", cut_between_chunks },
 	{ "what was recorded before a kill can be read", cut_short },
+	{ "a draft that another process writes is left alone", two_at_once },
 	{ "what was recorded before the disk was full can be read", full },
 	{ "a trace appears when it is complete, and not before", draft },
 	{ 0 },
