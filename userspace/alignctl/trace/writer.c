@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -95,10 +96,11 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 {
 	struct trace_writer *writer;
 	struct stat found;
+	bool there = !stat(path, &found);
 	int fd, result;
 
 	*begun = NULL;
-	if (!stat(path, &found) && !S_ISREG(found.st_mode)) {
+	if (there && !S_ISREG(found.st_mode)) {
 		message_error("%s: exists and is not a regular file; name a new file",
 			      path);
 		return ALIGNCTL_USAGE;
@@ -106,6 +108,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 	writer = memory_or_exit(calloc(1, sizeof(*writer)));
 	writer->format = formats[format];
 	writer->lock = -1;
+	writer->replaces = there;
 	writer->path = message_format("%s", path);
 	writer->draft = message_format("%s.new", path);
 	writer->origin = *origin;
@@ -297,14 +300,34 @@ static void warn_lost(const struct trace_writer *writer)
 					lost_texts[i].kept_by);
 }
 
+/*
+ * Give the complete draft its name, which another program may have taken since the
+ * begin. Return: as trace_writer_begin().
+ */
+static int name_draft(struct trace_writer *writer)
+{
+	unsigned int flags = writer->replaces ? 0 : RENAME_NOREPLACE;
+
+	if (!renameat2(AT_FDCWD, writer->draft, AT_FDCWD, writer->path, flags))
+		return ALIGNCTL_FINE;
+	if (errno == EEXIST) {
+		writer->keep = true;
+		message_error("%s: has been made meanwhile, and is not overwritten; the whole trace is %s, rename it",
+			      writer->path, writer->draft);
+		return ALIGNCTL_BUSY;
+	}
+	/* not every file system knows the flag */
+	return errno == EINVAL && !rename(writer->draft, writer->path) ?
+		       ALIGNCTL_FINE : report_failure(writer);
+}
+
 /* Make the file of the complete draft. Return: as trace_writer_begin(). */
 static int finish_file(struct trace_writer *writer)
 {
 	int result;
 
 	if (!writer->format->finish)
-		return rename(writer->draft, writer->path) ? report_failure(writer) :
-							     ALIGNCTL_FINE;
+		return name_draft(writer);
 	result = writer->format->finish(writer);
 	unlink(writer->draft);
 	return result;

@@ -37,7 +37,8 @@ struct trace_writer;
 
 /*
  * Begin a new trace. @path gets its name only at trace_writer_end(), so that
- * a partial trace is never taken for a whole one. @origin is copied. Return:
+ * a partial trace is never taken for a whole one; a file that another program has
+ * made there meanwhile stays, and so does the draft. @origin is copied. Return:
  * enum alignctl_exit; errors have been reported.
  */
 int trace_writer_begin(struct trace_writer **writer, const char *path,

@@ -22,6 +22,7 @@
  * @files: names of the files that have been named
  * @used: files that requests so far went to
  * @keep: the draft stays if the file cannot be written
+ * @replaces: the file was there at the begin, and is replaced
  * @flushed: bytes that have been written to the file and are a readable trace
  * @nr_flushed: number of requests in these
  * @nr: number of requests so far
@@ -43,6 +44,7 @@ struct trace_writer {
 	struct trace_names files;
 	bool used[TRACE_MAX_FILES];
 	bool keep;
+	bool replaces;
 	uint64_t flushed;
 	uint64_t nr_flushed;
 	uint64_t nr;

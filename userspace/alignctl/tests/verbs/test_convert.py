@@ -113,6 +113,27 @@ def test_a_signal_ends_a_conversion_and_leaves_no_draft(tmp_path, form, number):
     assert (running.returncode, said, os.listdir(tmp_path)) == (-number, ("", ""), [])
 
 
+def test_a_file_that_was_made_meanwhile_is_not_overwritten(tmp_path):
+    source, end = os.pipe()
+    with open(end, "w") as text, subprocess.Popen([ALIGNCTL, "convert", "-", "--output", tmp_path / "new"], stdin=source,
+                                                  stderr=subprocess.PIPE, text=True) as running:
+        os.close(source)
+        text.write("op,offset,bytes\n" + "write,0,512\n" * 20000)
+        text.flush()
+        limit = Limit(30)
+        while not (tmp_path / "new.new").exists():
+            assert running.poll() is None and not limit.over()
+            time.sleep(0.01)
+        (tmp_path / "new").write_text("precious")
+        text.close()
+        said = running.communicate(timeout=patience(30))[1]
+    assert (running.returncode, said) == (BUSY, f"alignctl: {tmp_path}/new: has been made meanwhile, and is not overwritten; "
+                                                f"the whole trace is {tmp_path}/new.new, rename it\n")
+    assert (tmp_path / "new").read_text() == "precious"
+    again = alignctl("convert", tmp_path / "new.new", "--output", tmp_path / "again", "--to", "csv")
+    assert again.returncode == FINE and len((tmp_path / "again").read_text().splitlines()) == 20001
+
+
 def test_what_a_killed_conversion_leaves_is_named_with_the_way_out(tmp_path):
     with half_converted(tmp_path, "parquet") as running:
         running.kill()
