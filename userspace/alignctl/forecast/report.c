@@ -5,9 +5,11 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/cleanup.h"
 #include "base/json.h"
+#include "base/message.h"
 #include "base/table.h"
 #include "base/units.h"
 #include "forecast/report.h"
@@ -315,7 +317,7 @@ struct case_row {
 
 enum case_column {
 	CASE_PHYSICAL, CASE_MOVED, CASE_TOUCHES, CASE_AMPLIFICATION, CASE_EXTRA,
-	CASE_RMIN, CASE_PAD, CASE_COALESCE,
+	CASE_RMIN, CASE_PAD, CASE_COALESCE, CASE_CROWDED,
 };
 
 static const struct table_column case_columns[] = {
@@ -348,6 +350,9 @@ static const struct table_column case_columns[] = {
 	[CASE_COALESCE] = { .key = "coalesce_left", .heading = "COALESCE",
 			    .flags = TABLE_RIGHT,
 		COLUMN_MEMBER(JSON_NUMBER | JSON_NULL, AS_ABOVE) },
+	[CASE_CROWDED] = { .key = "coalesce_crowded",
+		COLUMN_MEMBER(JSON_BOOL | JSON_NULL,
+			"Whether mode coalesce would hold more than three quarters of max_blocks, which is less for larger blocks; null likewise") },
 };
 
 /* Return the read-modify-writes left by a mode: reads, and touches passed on. */
@@ -380,12 +385,37 @@ static struct table_value case_value(const void *row, size_t column)
 		return mode_left(c, &c->pad);
 	case CASE_COALESCE:
 		return mode_left(c, &c->coalesce);
+	case CASE_CROWDED:
+		return c->modes_known ? table_bool(c->coalesce.crowded) :
+					table_null();
 	}
 	return table_absent();
 }
 
 const struct table_type forecast_case_table =
 	TABLE_TYPE(case_columns, case_value);
+
+/* Name the sizes of blocks of which coalesce would hold too many. */
+static void text_crowded(const struct forecast *f)
+{
+	CLEANUP_FREE char *sizes = NULL;
+	uint32_t i;
+
+	for (i = 0; i < f->what_if.nr; i++) {
+		const struct what_if_size *size = &f->what_if.size[i];
+		char *before = sizes;
+
+		if (!size->as_is.coalesce.crowded && !size->best.coalesce.crowded)
+			continue;
+		sizes = message_format("%s%s%s", before ? before : "",
+				       before ? ", " : "",
+				       figure(FIGURE_LENGTH, size->physical).text);
+		free(before);
+	}
+	if (sizes)
+		printf("  coalesce would hold more than three quarters of max_blocks, and how many it then\n"
+		       "  reads depends on when it empties them: %s\n", sizes);
+}
 
 static void text_what_if(const struct forecast *f)
 {
@@ -404,6 +434,7 @@ static void text_what_if(const struct forecast *f)
 	}
 	puts("\nOn blocks of other sizes, with the start as it is, and moved on to where it is best:");
 	table_print(table, 2);
+	text_crowded(f);
 	if (!f->touches_only)
 		printf("  recommended: %s\n", advice);
 }

@@ -288,7 +288,7 @@ def test_touches_alone_are_the_same_and_the_rest_is_null(tmp_path, blocks, buffe
         f"{n},{chance.choice(['read', 'write', 'write', 'write-zeroes', 'discard'])},"
         f"{chance.randrange(1 << 16)},{chance.randrange(1, 300)}\n" for n in range(400)))
     options = (trace, "--size", "1G", *blocks, *buffered)
-    rest = ("rmin", "distinct_blocks", "modes", "recommendation", "pad_left", "coalesce_left")
+    rest = ("rmin", "distinct_blocks", "modes", "recommendation", "pad_left", "coalesce_left", "coalesce_crowded")
     assert plan(*options, "--touches-only") == without(plan(*options), *rest)
 
 

@@ -164,6 +164,18 @@ def test_bytes_above_64_bits_are_refused(tmp_path, options):
     assert (done.returncode, done.stdout) == (2, "") and "above 64 bits" in done.stderr, done.stdout[:1000]
 
 
+def test_blocks_of_which_too_many_would_be_held_are_named(tmp_path):
+    """The limit is one of memory: three quarters of 16 MiB are 96 blocks of 128 KiB, and 48 of 256 KiB."""
+    trace = tmp_path / "trace"
+    for nr, crowded in ((48, []), (49, ["256 KiB"]), (97, ["128 KiB", "256 KiB"])):
+        trace.write_text("op,offset_sectors,sectors\n" + "".join(f"write,{1024 * i + 1},1\n" for i in range(nr)))
+        result, text = plan(trace), alignctl("plan", trace).stdout
+        assert [f"{each['physical_block_size'] >> 10} KiB" for each in result["what_if"] if each["as_is"]["coalesce_crowded"]] \
+            == crowded and not result["modes"]["coalesce_crowded"]
+        assert (f" depends on when it empties them: {', '.join(crowded)}\n" in text) == bool(crowded)
+    assert {each["as_is"]["coalesce_crowded"] for each in plan("-", input=trace.read_text())["what_if"]} == {None}
+
+
 def test_a_pipe_is_read_once_and_what_needs_more_is_not_known(trace):
     whole, once = plan(trace)["what_if"], plan("-", input=trace.read_text())["what_if"]
     for each, other in zip(whole, once, strict=True):
