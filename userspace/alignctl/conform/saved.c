@@ -86,24 +86,60 @@ static bool compare_range(int one, uint64_t one_at, int other, uint64_t bytes,
 }
 
 int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
-	       const char *file)
+	       const char *file, int *saved)
 {
 	CLEANUP_FREE char *buffer = io_memory(MIB);
-	CLEANUP_CLOSE int to = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
-				    0600);
 
-	if (to < 0) {
+	*saved = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (*saved < 0) {
 		message_error(errno == EEXIST ?
 			      "--save %s: %s, perhaps from an earlier run that could not restore; restore and remove it, or name another file" :
 			      "--save %s: %s", file, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
-	if (copy_range(fd, start, to, 0, bytes, buffer) && saved_sync_folder(file))
+	if (copy_range(fd, start, *saved, 0, bytes, buffer) &&
+	    saved_sync_folder(file))
 		return ALIGNCTL_FINE;
 	message_error("%s: its area cannot be saved in %s: %s", device, file,
 		      strerror(errno));
 	unlink(file);
+	close(*saved);
+	*saved = -1;
 	return ALIGNCTL_IO;
+}
+
+/* Check that an open file may be a saved area of so many bytes; false: reported. */
+static bool check_saved(const char *file, uint64_t bytes, int saved)
+{
+	struct stat found;
+
+	if (saved < 0 || fstat(saved, &found)) {
+		message_error("--save %s: %s", file, strerror(errno));
+		return false;
+	}
+	if (!S_ISREG(found.st_mode)) {
+		message_error("--save %s: is no regular file; name the one of --prepare",
+			      file);
+		return false;
+	}
+	if ((uint64_t)found.st_size == bytes)
+		return true;
+	message_error("--save %s: has %jd bytes, and the saved area has %" PRIu64
+		      "; name the file of --prepare", file,
+		      (intmax_t)found.st_size, bytes);
+	return false;
+}
+
+int saved_open(const char *file, uint64_t bytes, int *saved)
+{
+	/* a pipe must not be waited for */
+	*saved = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (check_saved(file, bytes, *saved))
+		return ALIGNCTL_FINE;
+	if (*saved >= 0)
+		close(*saved);
+	*saved = -1;
+	return ALIGNCTL_USAGE;
 }
 
 char *saved_way_back(const char *device, uint64_t start, const char *file)
@@ -113,45 +149,31 @@ char *saved_way_back(const char *device, uint64_t start, const char *file)
 	});
 }
 
-int saved_check(const char *file, uint64_t bytes)
-{
-	struct stat found;
-
-	if (stat(file, &found)) {
-		message_error("--save %s: %s", file, strerror(errno));
-		return ALIGNCTL_USAGE;
-	}
-	if (!S_ISREG(found.st_mode)) {
-		message_error("--save %s: is no regular file; name the one of --prepare",
-			      file);
-		return ALIGNCTL_USAGE;
-	}
-	if ((uint64_t)found.st_size == bytes)
-		return ALIGNCTL_FINE;
-	message_error("--save %s: has %jd bytes, and the saved area has %" PRIu64
-		      "; name the file of --prepare", file,
-		      (intmax_t)found.st_size, bytes);
-	return ALIGNCTL_USAGE;
-}
-
-bool saved_is_there(int fd, uint64_t start, uint64_t bytes, const char *file)
+bool saved_is_there(int fd, uint64_t start, uint64_t bytes, int saved)
 {
 	CLEANUP_FREE char *buffer = io_memory(MIB), *beside = io_memory(MIB);
-	CLEANUP_CLOSE int from = open(file, O_RDONLY | O_CLOEXEC);
 
-	return from >= 0 &&
-	       compare_range(fd, start, from, bytes, buffer, beside);
+	return compare_range(fd, start, saved, bytes, buffer, beside);
+}
+
+/* Remove the file, unless its name leads to another one by now. */
+static void remove_saved(const char *file, int saved)
+{
+	struct stat own, named;
+
+	if (!fstat(saved, &own) && !stat(file, &named) &&
+	    own.st_dev == named.st_dev && own.st_ino == named.st_ino)
+		unlink(file);
 }
 
 int saved_restore(int fd, const char *device, uint64_t start, uint64_t bytes,
-		  const char *file)
+		  const char *file, int saved)
 {
 	CLEANUP_FREE char *buffer = io_memory(MIB), *beside = io_memory(MIB);
-	CLEANUP_CLOSE int from = open(file, O_RDONLY | O_CLOEXEC);
 
-	if (from >= 0 && copy_range(from, 0, fd, start, bytes, buffer) &&
-	    compare_range(fd, start, from, bytes, buffer, beside)) {
-		unlink(file);
+	if (copy_range(saved, 0, fd, start, bytes, buffer) &&
+	    compare_range(fd, start, saved, bytes, buffer, beside)) {
+		remove_saved(file, saved);
 		return ALIGNCTL_FINE;
 	}
 	int error = errno;

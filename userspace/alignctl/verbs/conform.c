@@ -280,6 +280,7 @@ static int examine_device(const struct conform_options *options,
 	uint64_t began_ns, i, faulty = 0;
 	int status = ALIGNCTL_FINE, restored = ALIGNCTL_FINE;
 	int page = ALIGNCTL_FINE;
+	CLEANUP_CLOSE int saved = -1;
 	struct json_object *document;
 
 	if (options->html)
@@ -289,7 +290,7 @@ static int examine_device(const struct conform_options *options,
 	interrupt_catch();
 	if (options->save)
 		status = saved_make(rounds->fd, device->path, rounds->start,
-				    rounds->bytes, options->save);
+				    rounds->bytes, options->save, &saved);
 	if (status)
 		return status;
 	if (options->save) {
@@ -308,7 +309,7 @@ static int examine_device(const struct conform_options *options,
 	if (options->save)
 		restored = saved_restore(rounds->fd, device->path,
 					 rounds->start, rounds->bytes,
-					 options->save);
+					 options->save, saved);
 	signal(SIGPIPE, SIG_DFL);
 	report.restored = options->save && !restored;
 	for (i = 0; i < KIND_NR; i++)

@@ -85,6 +85,7 @@ int conform_cut_prepare(const struct conform_cut *cut,
 	};
 	struct cut_prepared prepared = { 0 };
 	uint64_t began_ns, end = options.area.start + options.area.bytes - 1;
+	CLEANUP_CLOSE int saved = -1;
 	double seconds;
 	int status = ALIGNCTL_FINE;
 
@@ -92,7 +93,7 @@ int conform_cut_prepare(const struct conform_cut *cut,
 	if (cut->save)
 		status = saved_make(options.fd, device->path,
 				    options.area.start, options.area.bytes,
-				    cut->save);
+				    cut->save, &saved);
 	if (status)
 		return status;
 	if (cut->save)
@@ -163,15 +164,15 @@ static int compare_area(const struct conform_cut *cut, const struct device *devi
  * may have changed their names. Return: enum alignctl_exit, reported.
  */
 static int restore_area(const struct conform_cut *cut, const struct device *device,
-			const struct cut_area *area, int fd,
+			const struct cut_area *area, int fd, int saved,
 			const struct cut_verdict *verdict)
 {
 	CLEANUP_FREE char *word = message_shell_word(device->path);
 
 	if (verdict->own || cut->force ||
-	    saved_is_there(fd, area->start, area->bytes, cut->save))
+	    saved_is_there(fd, area->start, area->bytes, saved))
 		return saved_restore(fd, device->path, area->start, area->bytes,
-				     cut->save);
+				     cut->save, saved);
 	message_error("%s: is not restored, as it has nothing of %s, and may be another device; name the right one, or --force %s",
 		      device->path, cut->after, word);
 	return ALIGNCTL_BUSY;
@@ -179,7 +180,7 @@ static int restore_area(const struct conform_cut *cut, const struct device *devi
 
 /* Judge, restore and report. Return: enum alignctl_exit, reported. */
 static int judge_area(const struct conform_cut *cut, const struct device *device,
-		      const struct cut_state *state, int fd)
+		      const struct cut_state *state, int fd, int saved)
 {
 	const struct cut_area *area = &state->header.area;
 	struct cut_verdict *verdict = memory_or_exit(calloc(1,
@@ -193,7 +194,7 @@ static int judge_area(const struct conform_cut *cut, const struct device *device
 	interrupt_catch();
 	status = compare_area(cut, device, state, fd, verdict);
 	if (cut->save && !interrupt_seen())
-		restored = restore_area(cut, device, area, fd, verdict);
+		restored = restore_area(cut, device, area, fd, saved, verdict);
 	if (!status && !interrupt_seen()) {
 		report.restored = cut->save && !restored;
 		if (cut->json)
@@ -215,14 +216,14 @@ int conform_cut_after(const struct conform_cut *cut,
 		.force = cut->force, .ask = true, .keeps = true,
 	};
 	struct cut_state state;
-	CLEANUP_CLOSE int fd = -1;
+	CLEANUP_CLOSE int fd = -1, saved = -1;
 	int result = cut_state_load(&state, cut->after);
 
 	if (result)
 		return result;
 	result = check_device(cut, device, &state);
 	if (!result && cut->save)
-		result = saved_check(cut->save, state.header.area.bytes);
+		result = saved_open(cut->save, state.header.area.bytes, &saved);
 	if (!result && cut->save)
 		result = overwrite_guard(&overwrite);
 	if (!result)
@@ -230,7 +231,7 @@ int conform_cut_after(const struct conform_cut *cut,
 					(cut->save ? O_RDWR : O_RDONLY),
 					!overwrite.force, "", &fd);
 	if (!result)
-		result = judge_area(cut, device, &state, fd);
+		result = judge_area(cut, device, &state, fd, saved);
 	cut_state_free(&state);
 	return result;
 }

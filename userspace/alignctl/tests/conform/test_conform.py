@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import time
 
@@ -77,6 +78,26 @@ def test_the_saved_area_is_there_after_a_kill_and_its_place_is_told(file, tmp_pa
     assert (tmp_path / "saved").read_bytes() == before[int(start):int(end) + 1]
     subprocess.run(command, shell=True, check=True, stderr=subprocess.DEVNULL, timeout=patience(30))
     assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("instead", [None, b"of another program"])
+def test_the_area_is_restored_although_the_name_of_the_saved_one_is_gone(file, tmp_path, instead):
+    """Programs that clean up folders of temporary files go by the age of a file only."""
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    saved = tmp_path / "saved"
+    words = [str(word) for word in (ALIGNCTL, "conform", file, "--save", saved, "--time", 3600)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        limit = time.monotonic() + patience(30)
+        while file.read_bytes() == before and time.monotonic() < limit:
+            time.sleep(0.05)
+        saved.unlink()
+        if instead:
+            saved.write_bytes(instead)
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=patience(30))
+    assert process.returncode == -signal.SIGTERM and file.read_bytes() == before
+    assert (saved.read_bytes() if saved.exists() else None) == instead
 
 
 def hooked(hook, how):
