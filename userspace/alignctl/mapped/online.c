@@ -62,7 +62,11 @@ int online_open(struct online *device, const char *name)
 	device->name = memory_or_exit(strdup(name));
 	device->devno = makedev(info.major, info.minor);
 	device->read_only = info.read_only;
-	if (info.suspended)
+	/* a resume alone would put the loaded table in the old one's place, unchecked */
+	if (info.suspended && info.inactive_table)
+		message_error("%s: is suspended by another program, which has loaded a table, too; if that program is gone: %s && %s",
+			      name, clear, resume);
+	else if (info.suspended)
 		message_error("%s: is suspended by another program; if that program is gone: %s",
 			      name, resume);
 	else if (info.inactive_table)

@@ -142,19 +142,32 @@ def test_a_device_that_another_one_maps_meanwhile_is_not_attached(loop, tmp_path
     assert log.read_text().split() == ["create", "load", "remove"]
 
 
-def test_a_device_that_is_renamed_while_it_is_suspended_goes_on(loop, tmp_path, swapper):
-    """Its old name would then mean no device, and nothing would resume this one."""
-    machine = Machine(tmp_path / "machine")
+def attach_online(loop, root, swapper, log, **environment):
+    """Attach a linear device in use, which is the loop device on a made-up machine."""
+    machine = Machine(root)
     machine.disk("sda", (8, 0))
     number = os.stat(loop).st_rdev
     machine.disk("dm-0", (os.major(number), os.minor(number)), parent="virtual/block", dm__name="first")
     # the same device by its number, once it is renamed
     machine.disk("dm-9", (253, 0), parent="virtual/block", dm__name="second")
-    log = tmp_path / "log"
-    done = alignctl("attach", "--online", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root),
-                                                     "LD_PRELOAD": str(swapper), "SWAPHOOK": str(log)})
-    assert log.read_text().split() == ["load", "suspend", "resume", "(live)", "align"], done.stderr
+    return alignctl("attach", "--online", loop, env={**os.environ, "ALIGNCTL_SYSROOT": str(machine.root),
+                                                     "LD_PRELOAD": str(swapper), "SWAPHOOK": str(log), **environment})
+
+
+def test_a_device_that_is_renamed_while_it_is_suspended_goes_on(loop, tmp_path, swapper):
+    """Its old name would then mean no device, and nothing would resume this one."""
+    done = attach_online(loop, tmp_path / "machine", swapper, tmp_path / "log")
+    assert (tmp_path / "log").read_text().split() == ["load", "suspend", "resume", "(live)", "align"], done.stderr
     assert done.returncode == FINE and "/dev/mapper/second: on /dev/sda, mode report" in done.stdout
+
+
+@pytest.mark.parametrize("left, way_out", [("suspended", "dmsetup clear first && dmsetup resume first"),
+                                           ("loaded", "dmsetup clear first")])
+def test_what_a_killed_program_has_left_is_undone_by_what_the_refusal_says(loop, tmp_path, swapper, left, way_out):
+    """A resume alone would take the loaded table, though what is held could not be written."""
+    refused = attach_online(loop, tmp_path / "machine", swapper, tmp_path / "log", SWAPHOOK_LEFT=left)
+    assert refused.returncode == BUSY and refused.stderr.endswith(f": {way_out}\n")
+    assert (tmp_path / "log").read_text().split() == ["(suspended)" if left == "suspended" else "(live)", "linear"]
 
 
 def physical_volume(path):

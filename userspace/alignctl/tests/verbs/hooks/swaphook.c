@@ -4,7 +4,8 @@
  * device of device-mapper is dm-0, 253:0, a linear one called "first" on 8:0. It takes
  * what replaces a table, and appends each such request as a line to the file SWAPHOOK;
  * at the end, the file has the state of the device. Another program renames the device
- * to "second" while it is being suspended.
+ * to "second" while it is being suspended. If SWAPHOOK_LEFT is set, a program that was
+ * killed has left the device with a loaded table, and suspended if it is "suspended".
  */
 #include <errno.h>
 #include <libdevmapper.h>
@@ -45,6 +46,17 @@ static void note(const char *text)
 		abort();
 	fprintf(file, "%s\n", text);
 	fclose(file);
+}
+
+__attribute__((constructor))
+static void be_left(void)
+{
+	const char *left = getenv("SWAPHOOK_LEFT");
+
+	if (!left)
+		return;
+	device.suspended = !strcmp(left, "suspended");
+	device.loaded = device.live;
 }
 
 __attribute__((destructor))
