@@ -540,14 +540,14 @@ int dm_align_create(const char *name, uint64_t sectors, const char *params)
 }
 
 /*
- * Address a task by the device's UUID, if attach made the device: it may have
- * been renamed since it was read, and its name be another's.
+ * Address a task by the device's UUID if attach made the device, else by its number:
+ * it may have been renamed since it was read, and its name be another's.
  */
 static bool set_device(struct dm_task *task, const struct dm_align *device)
 {
 	return dm_align_attached(device) ?
 		dm_task_set_uuid(task, device->uuid) :
-		dm_task_set_name(task, device->name);
+		task_set_devno(task, device->devno);
 }
 
 int dm_align_remove(const struct dm_align *device)

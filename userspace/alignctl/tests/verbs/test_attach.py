@@ -161,6 +161,18 @@ def test_a_device_that_is_renamed_while_it_is_suspended_goes_on(loop, tmp_path, 
     assert done.returncode == FINE and "/dev/mapper/second: on /dev/sda, mode report" in done.stdout
 
 
+def test_a_message_reaches_a_device_that_is_renamed_after_it_was_read(tmp_path, swapper):
+    """Not the device that has the name then. An experiment with its modes may last hours."""
+    machine = Machine(tmp_path / "machine")
+    machine.disk("sda", (8, 0))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", dm__name="second")
+    log = tmp_path / "log"
+    done = alignctl("set", "first", "--mode", "report", env={
+        **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(swapper), "SWAPHOOK": str(log),
+        "SWAPHOOK_ALIGN": "1"})
+    assert (done.returncode, log.read_text().split()) == (FINE, ["message", "(live)", "align"]), done.stderr
+
+
 @pytest.mark.parametrize("left, way_out", [("suspended", "dmsetup clear first && dmsetup resume first"),
                                            ("loaded", "dmsetup clear first")])
 def test_what_a_killed_program_has_left_is_undone_by_what_the_refusal_says(loop, tmp_path, swapper, left, way_out):

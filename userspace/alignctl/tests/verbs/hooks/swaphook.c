@@ -6,6 +6,8 @@
  * at the end, the file has the state of the device. Another program renames the device
  * to "second" while it is being suspended. If SWAPHOOK_LEFT is set, a program that was
  * killed has left the device with a loaded table, and suspended if it is "suspended".
+ * If SWAPHOOK_ALIGN is set, it is an align device, which is renamed once its status was
+ * read.
  */
 #include <errno.h>
 #include <libdevmapper.h>
@@ -53,6 +55,8 @@ static void be_left(void)
 {
 	const char *left = getenv("SWAPHOOK_LEFT");
 
+	if (getenv("SWAPHOOK_ALIGN"))
+		strcpy(device.live.type, "align");
 	if (!left)
 		return;
 	device.suspended = !strcmp(left, "suspended");
@@ -107,6 +111,13 @@ int dm_task_run(struct dm_task *task)
 		return 0;
 	}
 	switch (task->type) {
+	case DM_DEVICE_STATUS:
+		if (getenv("SWAPHOOK_ALIGN"))
+			device.name = "second";
+		break;
+	case DM_DEVICE_TARGET_MSG:
+		note("message");
+		break;
 	case DM_DEVICE_RELOAD:
 		note("load");
 		device.loaded = task->table;
@@ -178,6 +189,16 @@ int dm_task_get_errno(struct dm_task *task)
 const char *dm_task_get_uuid(const struct dm_task *task)
 {
 	return task ? "" : NULL;
+}
+
+int dm_task_set_sector(struct dm_task *task, uint64_t sector)
+{
+	return task && !sector;
+}
+
+int dm_task_set_message(struct dm_task *task, const char *message)
+{
+	return task && message;
 }
 
 int dm_task_no_flush(struct dm_task *task)
