@@ -8,6 +8,7 @@
 #include "base/message.h"
 #include "base/program.h"
 #include "mapped/partitions.h"
+#include "mapped/task.h"
 #include "remedy/remedy.h"
 #include "sysfs/device.h"
 #include "sysfs/dm_name.h"
@@ -28,12 +29,23 @@ static char *node_of(const struct dm_align *device)
 /**
  * struct maps - search for the maps of a device's partitions
  * @mapped: there are some
+ * @open: one of them is open
  * @align: the name of one that 'attach --online' has made an align device, or NULL
  */
 struct maps {
 	bool mapped;
+	bool open;
 	char *align;
 };
+
+static bool is_open(dev_t devno)
+{
+	struct dm_info info;
+	CLEANUP_TASK struct dm_task *task = task_query_devno(DM_DEVICE_INFO,
+							     devno, &info);
+
+	return task && info.open_count;
+}
 
 static void visit_holder(const char *name, void *context)
 {
@@ -41,10 +53,12 @@ static void visit_holder(const char *name, void *context)
 	CLEANUP_FREE char *uuid = sysfs_text(dir, "dm/uuid");
 	CLEANUP_FREE char *epoch = sysfs_text(dir, "align/epoch");
 	struct maps *maps = context;
+	dev_t devno;
 
-	if (!dm_uuid_partition(uuid))
+	if (!dm_uuid_partition(uuid) || !sysfs_devno(dir, "dev", &devno))
 		return;
 	maps->mapped = true;
+	maps->open |= is_open(devno);
 	if (epoch && !maps->align)
 		maps->align = sysfs_text(dir, "dm/name");
 }
@@ -84,12 +98,14 @@ int partitions_map(const struct dm_align *device)
 	/* wait for udev, so that the nodes are there */
 	char *kpartx[] = { "kpartx", "-a", "-s", node, NULL };
 	CLEANUP_FREE char *output = NULL, *map = NULL;
-	CLEANUP_FREE char *align = find_maps(device).align;
+	const struct maps maps = find_maps(device);
+	CLEANUP_FREE char *align = maps.align;
 	struct device self;
 	bool has;
 	int status;
 
-	if (keep_align(device, align))
+	/* kpartx would map what is in use anew, by a table that may have changed */
+	if (keep_align(device, align) || maps.open)
 		return ALIGNCTL_FINE;
 	if (!node || device_open_devno(&self, device->devno, node))
 		return ALIGNCTL_IO;
@@ -118,9 +134,9 @@ bool partitions_unmap(const struct dm_align *device)
 	CLEANUP_FREE char *align = maps.align;
 	char *kpartx[] = { "kpartx", "-d", "-s", node, NULL };
 
-	if (!node || !maps.mapped || keep_align(device, align))
+	if (!node || !maps.mapped || keep_align(device, align) || maps.open)
 		return false;
-	/* kpartx leaves what is open, and the caller sees that */
+	/* kpartx leaves what has been opened meanwhile, and the caller sees that */
 	program_run(kpartx, &output);
 	return true;
 }

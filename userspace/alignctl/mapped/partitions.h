@@ -7,15 +7,15 @@
 
 /*
  * Map the partitions of a device that has a partition table; those that are
- * mapped stay. None is mapped where one is an align device by itself, as kpartx
- * maps them all anew. Return: enum alignctl_exit; errors have been reported.
+ * mapped stay. None is mapped where one is open or an align device by itself, as
+ * kpartx maps them all anew. Return: enum alignctl_exit; errors have been reported.
  */
 int partitions_map(const struct dm_align *device);
 
 /*
  * Remove the maps of partitions that nothing has open. They are known by the UUID
- * that kpartx makes from the device's. None is removed where one is an align device
- * by itself. Return: whether maps may have been removed.
+ * that kpartx makes from the device's. None is removed where one is open or an align
+ * device by itself. Return: whether maps may have been removed.
  */
 bool partitions_unmap(const struct dm_align *device);
 

@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import zlib
+from pathlib import Path
 
 import pytest
 
@@ -241,15 +242,17 @@ def test_a_line_for_a_disk_of_the_network_is_warned_of(loop, tmp_path, mapper, p
     assert (said in done.stderr) == warned
 
 
-def partitioned(root, mapper, kpartx, **partition):
+def partitioned(root, mapper, kpartx, name="align-sda", **partition):
     """A machine with an attached disk that has a mounted partition; return it and the environment of alignctl, where kpartx
     only notes that it is run."""
     machine = Machine(root)
     machine.disk("sda", (8, 0))
-    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name="align-sda", dm__uuid="ALIGN-1")
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name=name, dm__uuid="ALIGN-1")
     machine.disk("dm-1", (253, 1), parent="virtual/block", slaves=["dm-0"], dm__name="align-sda1", dm__uuid="part1-ALIGN-1",
                  **partition)
     (machine.root / "proc/self/mountinfo").write_text("22 1 253:1 / /srv rw - xfs /dev/mapper/align-sda1 rw\n")
+    (machine.root / "etc").mkdir()
+    (machine.root / "etc/aligntab").write_text(f"{name} /dev/none\n")
     program = kpartx / "bin/kpartx"
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\necho kpartx "$@" >>{kpartx / "log"}\n')
@@ -259,21 +262,46 @@ def partitioned(root, mapper, kpartx, **partition):
                      "PATH": f"{program.parent}:{os.environ['PATH']}"}
 
 
-def test_a_refused_detach_leaves_the_partitions_mapped(tmp_path, mapper):
-    """kpartx unmaps those that are not open before it is known whether the device is free."""
+@pytest.mark.parametrize("partition_open", [False, True])
+def test_a_refused_detach_leaves_the_partitions_mapped(tmp_path, mapper, partition_open):
+    """
+    kpartx unmaps those that are not open before it is known whether the device is free. Where one is open it is not run: it
+    would map that one anew, too, by a partition table that may have been changed meanwhile.
+    """
     _, environment = partitioned(tmp_path / "machine", mapper, tmp_path)
-    refused = alignctl("detach", "align-sda", env=environment)
+    refused = alignctl("detach", "align-sda", env={**environment, "MAPPERHOOK_OPEN_1": str(int(partition_open))})
     assert refused.returncode == BUSY and "dm-1 (align-sda1) is mounted on /srv" in refused.stderr
-    assert (tmp_path / "log").read_text().splitlines() == [
-        "kpartx -d -s /dev/mapper/align-sda", "kpartx -a -s /dev/mapper/align-sda"]
+    log = tmp_path / "log"
+    run = [] if partition_open else ["kpartx -d -s /dev/mapper/align-sda", "kpartx -a -s /dev/mapper/align-sda"]
+    assert (log.read_text().splitlines() if log.exists() else []) == run
+
+
+@pytest.fixture
+def node():
+    """The name of a node below /dev/mapper, which is a file with a partition table."""
+    path = Path("/dev/mapper", f"align-{os.getpid()}")
+    if os.geteuid() or not path.parent.is_dir():
+        pytest.skip("nodes of device-mapper need root and /dev/mapper")
+    path.write_bytes(bytes(446) + bytes([0, 0, 2, 0, 0x83, 0, 3, 0, 8, 0, 0, 0, 16, 0, 0, 0]) + bytes(48) + b"\x55\xaa" +
+                     bytes(1 << 20))
+    yield path.name
+    path.unlink()
+
+
+@pytest.mark.parametrize("partition_open", [False, True])
+def test_the_partitions_of_an_attached_disk_are_not_mapped_anew_while_one_is_open(tmp_path, mapper, node, partition_open):
+    """A partition table that was changed meanwhile would move a mounted file system."""
+    _, environment = partitioned(tmp_path / "machine", mapper, tmp_path, node)
+    done = alignctl("attach", "--tab", node, env={**environment, "MAPPERHOOK_OPEN_1": str(int(partition_open))})
+    assert done.returncode == FINE and done.stderr == ""
+    log = tmp_path / "log"
+    assert (log.read_text() if log.exists() else "") == ("" if partition_open else f"kpartx -a -s /dev/mapper/{node}\n")
 
 
 @pytest.mark.parametrize("words, status", [(["detach", "align-sda"], BUSY), (["attach", "--tab", "align-sda"], FINE)])
 def test_a_partition_that_is_an_align_device_stays_one(tmp_path, mapper, words, status):
     """kpartx -a loads the tables of all partitions anew, as linear: what could not be written would be lost."""
-    machine, environment = partitioned(tmp_path / "machine", mapper, tmp_path, align__epoch=1)
-    (machine.root / "etc").mkdir()
-    (machine.root / "etc/aligntab").write_text("align-sda /dev/none\n")
+    _, environment = partitioned(tmp_path / "machine", mapper, tmp_path, align__epoch=1)
     done = alignctl(*words, env=environment)
     assert done.returncode == status and not (tmp_path / "log").exists()
     assert "align-sda1 is an align device, too, which kpartx would make linear; first: alignctl detach align-sda1" in done.stderr

@@ -4,7 +4,7 @@
  * device-mapper has the target align and no devices. It takes what makes a device,
  * dm-0, and appends each request as a line to the file MAPPERHOOK. Anything else
  * fails. If MAPPERHOOK_OPEN is set, dm-0 is an align device that attach has made, and
- * is open so many times. If MAPPERHOOK_MADE is set, the device is there once it is made.
+ * is open so many times, and dm-1 as MAPPERHOOK_OPEN_1 says. If MAPPERHOOK_MADE is set, the device is there once it is made.
  */
 #include <libdevmapper.h>
 #include <stdbool.h>
@@ -14,6 +14,7 @@
 
 struct dm_task {
 	int type;
+	int minor;
 };
 
 static const char *const names[] = {
@@ -61,12 +62,13 @@ int dm_task_run(struct dm_task *task)
 int dm_task_get_info(struct dm_task *task, struct dm_info *info)
 {
 	const char *open = getenv("MAPPERHOOK_OPEN");
+	const char *count = task->minor ? getenv("MAPPERHOOK_OPEN_1") : open;
 
 	memset(info, 0, sizeof(*info));
 	info->exists = open || task->type == DM_DEVICE_CREATE ||
 		       task->type == DM_DEVICE_STATUS ||
 		       task->type == DM_DEVICE_TABLE;
-	info->open_count = open ? atoi(open) : 0;
+	info->open_count = count ? atoi(count) : 0;
 	info->major = 253;
 	return 1;
 }
@@ -110,6 +112,17 @@ struct dm_versions *dm_task_get_versions(struct dm_task *task)
 int dm_task_set_name(struct dm_task *task, const char *name)
 {
 	return task && name;
+}
+
+int dm_task_set_major(struct dm_task *task, int major)
+{
+	return task && major == 253;
+}
+
+int dm_task_set_minor(struct dm_task *task, int minor)
+{
+	task->minor = minor;
+	return 1;
 }
 
 int dm_task_set_uuid(struct dm_task *task, const char *uuid)
