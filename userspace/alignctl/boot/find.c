@@ -19,6 +19,7 @@
 #include "base/message.h"
 #include "boot/find.h"
 #include "mapped/dm.h"
+#include "sysfs/sysfs.h"
 
 #define BY_ID		"/dev/disk/by-id/"
 #define LOOK_AGAIN_MS	1000	/* a device may come without an event of udev */
@@ -177,6 +178,19 @@ void find_now(const struct aligntab_line *line, struct find_result *result)
 		add_known(result, line);
 }
 
+/*
+ * Check for a device that has no size yet: an array that is being assembled, or a
+ * loop or network block device before it is set up.
+ */
+static bool has_no_size(dev_t devno)
+{
+	CLEANUP_SYSFS struct sysfs_device device = { 0 };
+	int64_t sectors;
+
+	return sysfs_device_open(&device, devno) &&
+	       sysfs_number(device.dir, "size", &sectors) && !sectors;
+}
+
 static int64_t now_ms(void)
 {
 	struct timespec now;
@@ -212,6 +226,8 @@ int find_wait(const struct aligntab_line *line, unsigned int seconds,
 	/* the monitor is on before the first look: no device is missed */
 	for (;;) {
 		find_now(line, result);
+		if (result->nr == 1 && has_no_size(result->device[0].devno))
+			find_free(result);
 		left = end - now_ms();
 		if (result->nr || left <= 0)
 			break;

@@ -47,7 +47,8 @@ void find_free(struct find_result *result);
 bool find_has(const struct find_result *result, dev_t devno);
 
 /*
- * Find the one device that a line means; wait for it for at most @seconds.
+ * Find the one device that a line means; wait for at most @seconds until it is there
+ * and has a size.
  * Return: enum alignctl_exit; several devices have been reported as
  * ALIGNCTL_BUSY. ALIGNCTL_FINE with no device: it did not come.
  */

@@ -4,7 +4,9 @@
 import os
 import re
 import shutil
+import stat
 import subprocess
+import time
 
 import pytest
 
@@ -12,7 +14,7 @@ from alignctl_program import ALIGNCTL, alignctl
 from lab.pace import patience
 from lab.paths import OUT, REPO
 
-FINE, FINDINGS, USAGE = range(3)
+FINE, FINDINGS, USAGE, IO = range(4)
 UNITS = "/usr/lib/systemd/system"
 TEMPLATE = f"{UNITS}/align@.service"
 
@@ -207,6 +209,26 @@ def test_a_line_that_counts_once_another_one_is_removed_is_named(tree):
     again = subprocess.run([ALIGNCTL, "detach", "other", "--persist"], text=True, capture_output=True, timeout=patience(60),
                            check=True, env=tree.environment)
     assert "counts now" not in again.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="nodes of devices need root")
+def test_a_device_without_a_size_is_waited_for(tree, tmp_path):
+    """As an array before it is assembled, and a loop device before it is set up: their nodes are there early."""
+    node = tmp_path / "node"
+    os.mknod(node, 0o600 | stat.S_IFBLK, os.makedev(8, 16))
+    size = "sys/devices/pci0/block/sdb/size"
+    tree.file(size, "0\n")
+    tree.aligntab(f"late {node} timeout=600\n")
+    now = subprocess.run([ALIGNCTL, "attach", "--tab", "late", "--timeout", "0"], text=True, capture_output=True,
+                         timeout=patience(60), check=False, env=tree.environment)
+    assert now.returncode == IO and f"late: there is no device {node}" in now.stderr
+    with subprocess.Popen([ALIGNCTL, "attach", "--tab", "late"], stderr=subprocess.PIPE, text=True,
+                          env=tree.environment) as waiting:
+        time.sleep(0.5)
+        assert waiting.poll() is None
+        tree.file(size, "8192\n")
+        # the made-up disk cannot be opened
+        assert str(node) in waiting.communicate(timeout=patience(60))[1]
 
 
 # udev's question
