@@ -177,20 +177,73 @@ static bool link_stays(const char *link, bool partition)
 	return !strncmp(link, "/dev/", strlen("/dev/"));
 }
 
-/* Print ALIGN_LINKS. @partition: number of a hidden disk's partition, or 0. */
-static void print_links(const char *escaped, unsigned int partition)
+/*
+ * What udev takes for a list of links, bytes: a longer one is dropped as a whole. The
+ * rule has as many lists, ALIGN_LINKS, ALIGN_LINKS_2 and so on.
+ */
+#define LINKS_BYTES	1000
+#define LINKS_LISTS	4
+
+/**
+ * struct link_lists - the lists that are being printed
+ * @nr: number of the list that is being printed, from 1
+ * @bytes: length of that list
+ */
+struct link_lists {
+	unsigned int nr;
+	size_t bytes;
+};
+
+/* Print a link, below /dev; false if there is no room for it. */
+static bool print_link(struct link_lists *lists, const char *link)
+{
+	size_t bytes = 1 + strlen(link);
+
+	if (lists->bytes + bytes <= LINKS_BYTES) {
+		printf(" %s", link);
+		lists->bytes += bytes;
+		return true;
+	}
+	if (lists->nr == LINKS_LISTS || bytes > LINKS_BYTES)
+		return false;
+	lists->nr++;
+	lists->bytes = bytes;
+	printf("\nALIGN_LINKS_%u=%s", lists->nr, link);
+	return true;
+}
+
+/*
+ * Print ALIGN_LINKS. @partition: number of a hidden disk's partition, or 0. Return:
+ * false if there is no room for all links.
+ */
+static bool print_links(const char *escaped, unsigned int partition)
 {
 	const char *given = getenv("DEVLINKS");
 	CLEANUP_FREE char *links = memory_or_exit(strdup(given ? given : ""));
+	CLEANUP_FREE char *own = partition ?
+		message_format(LVM_LINKS_BELOW "%s-part%u", escaped, partition) :
+		message_format(LVM_LINKS_BELOW "%s", escaped);
+	struct link_lists lists = { .nr = 1, .bytes = strlen(own) };
 	char *rest = links, *link;
+	bool all = true;
 
-	printf("ALIGN_LINKS=%s%s", LVM_LINKS_BELOW, escaped);
-	if (partition)
-		printf("-part%u", partition);
+	printf("ALIGN_LINKS=%s", own);
 	while ((link = strsep(&rest, " ")))
 		if (link_stays(link, partition))
-			printf(" %s", link + strlen("/dev/"));
+			all &= print_link(&lists, link + strlen("/dev/"));
 	putchar('\n');
+	return all;
+}
+
+/* Say that a device loses links which other programs may know it by. */
+static void report_links(const struct aligntab_line *line,
+			 const struct device *device)
+{
+	CLEANUP_FREE char *text = message_format(
+		ALIGNTAB_FILE ":%u: %s: %s has too many links, or too long ones, and keeps only the first",
+		line->number, line->name, device->path);
+
+	log_message(text);
 }
 
 /*
@@ -209,7 +262,8 @@ static void print_lower(const struct aligntab_line *line,
 	CLEANUP_FREE char *text = NULL;
 
 	printf("ALIGN_LOWER=%s\n", escaped);
-	print_links(escaped, 0);
+	if (!print_links(escaped, 0))
+		report_links(line, device);
 	if (!align_exists(name)) {
 		if (unit && !line->noauto)
 			printf("ALIGN_UNIT=%s\n", unit);

@@ -15,7 +15,8 @@
  *
  * ALIGN_LOWER	name of the line, as an instance of a unit; of a partition, the
  *		rule has imported it from the disk
- * ALIGN_LINKS	links that the device keeps, below /dev
+ * ALIGN_LINKS	links that the device keeps, below /dev; if they are too long for
+ *		one list of udev's, ALIGN_LINKS_2 and so on have the rest
  * ALIGN_UNIT	unit to start, if the line is to be brought up and is not
  *
  * Nothing is printed for any other device, nor for one that something other

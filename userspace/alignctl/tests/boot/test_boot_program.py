@@ -249,6 +249,24 @@ def test_the_device_of_a_line_loses_the_links_to_its_content(tree):
                       "ALIGN_LINKS": "align/below/my\\x20disk disk/by-id/wwn-1 disk/by-partuuid/p disk/by-path/q"}
 
 
+def test_a_device_of_many_long_links_keeps_all_of_them(tree):
+    """udev takes 1023 bytes for a list of links, and drops a longer one as a whole, with the link that the line names."""
+    rule = (REPO / "scripts/packaging/udev/64-align.rules.in").read_text()
+    lists = re.findall(r'^(?:ENV\{(\w+)\}=="\?\*", )?OPTIONS\+="string_escape=none", SYMLINK(\+?)="\$env\{(\w+)\}"$', rule, re.M)
+    assert [(condition or name, name, plus) for condition, plus, name in lists] == [
+        (name, name, "+" * (number > 0)) for number, name in enumerate(name for *_, name in lists)]
+    tree.aligntab("data UUID=1\n")
+    for count in (1, 9, 10, 11, 12, 30):
+        links = [f"disk/by-id/{'x' * 80}{number}" for number in range(count)]
+        answer, said = tree.ask(ID_FS_UUID_ENC="1", DEVLINKS=" ".join(f"/dev/{link}" for link in links))
+        found = [answer[name] for *_, name in lists if name in answer]
+        assert " ".join(found).split() == ["align/below/data", *links] and not said
+        assert max(map(len, found)) <= 1023
+    # what is left out is said
+    answer, said = tree.ask(ID_FS_UUID_ENC="1", DEVLINKS=" ".join(f"/dev/disk/by-id/{'x' * 80}{number}" for number in range(99)))
+    assert "data: /dev/sdb has too many links" in said
+
+
 @pytest.mark.parametrize("device, properties", [
     ("/dev/sdb", {}), ("ID=wwn-1", {"DEVLINKS": LINKS}), ("/dev/disk/by-path/q", {"DEVLINKS": LINKS}),
     ("PARTUUID=p", {"ID_PART_ENTRY_UUID": "p"}), ("LABEL=x", {"ID_FS_LABEL_ENC": "x"})])
