@@ -37,7 +37,8 @@ static struct remedy_words words_of_table(const struct subject *subject)
 
 /*
  * Check for a table that sfdisk changes without touching what it holds. A hybrid MBR
- * would keep the former place.
+ * and the boot catalogue of a live system would keep the former place, and an array
+ * its other half.
  */
 static bool can_change(const struct stack_layer *disk)
 {
@@ -47,7 +48,7 @@ static bool can_change(const struct stack_layer *disk)
 	if (disk->kind == STACK_FILE &&
 	    maybe_above(stack_sysfs(disk, STACK_LOGICAL), (int64_t)PAGE_BYTES))
 		return false;
-	return table && !disk->content.hybrid &&
+	return table && !disk->content.hybrid && !disk->content.type &&
 	       (!strcmp(table, "gpt") || !strcmp(table, "dos"));
 }
 
@@ -130,6 +131,8 @@ static const char *why_fixed(const struct subject *subject)
 		return "its table was not read: check it as root, which says how to move it";
 	if (disk->content.hybrid)
 		return "its disk has a hybrid MBR, which sfdisk leaves as it is: back up, make both tables anew, restore";
+	if (disk->content.type)
+		return "its disk carries more than the table, as an array's member or a live system: make it anew by the tool of that content, or erase a signature that is left over";
 	if (!can_change(disk))
 		return "nothing moves partitions in this table: back up, make it anew, restore";
 	if (strcmp(disk->content.table, "gpt") &&
@@ -217,8 +220,9 @@ const struct rule rule_partition_start = {
 	.remedies = { REMEDY_MOVE_PARTITION, REMEDY_MOVE_MAPPED },
 	.man =
 		"A partition starts inside a physical block. If its partition table is DOS, or GPT "
-		"without a hybrid MBR, and there is enough free space beside it, a command moves it "
-		"with its content; nothing may use it meanwhile. A power failure during the move damages the content, "
+		"without a hybrid MBR, the disk carries nothing else (as a live system's image), "
+		"and there is enough free space beside it, a command moves it with its content; "
+		"nothing may use it meanwhile. A power failure during the move damages the content, "
 		"so back it up first. A boot loader that stores sector numbers must be reinstalled "
 		"afterwards. A note for partition types that are not written to in use, such as "
 		"BIOS boot and Microsoft reserved.",

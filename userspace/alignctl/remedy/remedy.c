@@ -18,7 +18,7 @@
 static const struct remedy remedies[] = {
 	[REMEDY_MOVE_PARTITION] = {
 		.name = "move-partition",
-		.when = "the table is DOS, or GPT without a hybrid MBR, the partition is no logical one and holds no partitions, and the free sectors beside it suffice",
+		.when = "the table is DOS, or GPT without a hybrid MBR, and all that the disk carries, the partition is no logical one and holds no partitions, and the free sectors beside it suffice",
 		.unmount = true,
 		.command = "echo '{step},' | sfdisk --move-data {device} -N {number}",
 	},
@@ -30,7 +30,7 @@ static const struct remedy remedies[] = {
 	},
 	[REMEDY_SHRINK_PARTITION] = {
 		.name = "shrink-partition",
-		.when = "the table is DOS, or GPT without a hybrid MBR, and the partition has no content",
+		.when = "the table is DOS, or GPT without a hybrid MBR, and all that the disk carries, and the partition has no content",
 		.unmount = true,
 		.command = "echo ',{size}' | sfdisk {device} -N {number}",
 	},

@@ -258,24 +258,43 @@ static void no_room(void)
 	stack_free(&stack);
 }
 
+/* Check that the only finding has no command, for a reason with @words. */
+static void expect_fixed(const char *words)
+{
+	struct judgement judgement;
+
+	judge_stack(&stack, &judgement);
+	CHECK(judgement.nr == 1 && !judgement.finding[0].command &&
+	      strstr(judgement.finding[0].reason, words),
+	      "a command, or not for '%s'", words);
+	judgement_free(&judgement);
+	stack_free(&stack);
+}
+
+static void known_elsewhere(void)
+{
+	/* the boot catalogue of a live system, the other half of an array */
+	static const char *const types[] = { "iso9660", "linux_raid_member" };
+	size_t i;
+
+	disk(512, 4096, 0)->content.hybrid = true;
+	partition(1, START + 512, PART_BYTES - 512);
+	expect_fixed("hybrid MBR");
+	disk(512, 4096, 0)->content.hybrid = true;
+	partition(1, START, PART_BYTES + 512);
+	expect("1:(partition-end)", NULL);
+	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		carries(disk(512, 4096, 0), types[i]);
+		partition(2, START + 512, PART_BYTES - 512);
+		expect_fixed("more than the table");
+	}
+}
+
 static void logical_partition(void)
 {
 	struct stack_layer *layer = disk(512, 4096, 0);
 	struct judgement judgement;
 
-	/* nor is the entry of a hybrid MBR moved */
-	layer->content.hybrid = true;
-	partition(1, START + 512, PART_BYTES - 512);
-	judge_stack(&stack, &judgement);
-	CHECK(judgement.nr == 1 && !judgement.finding[0].command &&
-	      strstr(judgement.finding[0].reason, "hybrid MBR"),
-	      "a command that leaves one of two tables as it is");
-	judgement_free(&judgement);
-	stack_free(&stack);
-	disk(512, 4096, 0)->content.hybrid = true;
-	partition(1, START, PART_BYTES + 512);
-	expect("1:(partition-end)", NULL);
-	layer = disk(512, 4096, 0);
 	free(layer->content.table);
 	layer->content.table = strdup("dos");
 	partition(5, START + 512, PART_BYTES - 512);
@@ -1153,6 +1172,8 @@ const struct tap_test judge_tests[] = {
 	{ "a shifted partition is, with the command that moves it", shifted },
 	{ "a disk's alignment offset counts", offsets },
 	{ "a partition moves only where there is room", no_room },
+	{ "a partition whose place is known elsewhere, too, is not moved",
+	  known_elsewhere },
 	{ "a logical partition is not moved, an extended one not judged",
 	  logical_partition },
 	{ "an end inside a block counts if the file system reaches there", ends },
