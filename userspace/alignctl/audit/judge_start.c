@@ -128,7 +128,9 @@ static const char *why_fixed(const struct subject *subject)
 	if (stack_multipath(subject->stack, disk))
 		return "its disk is a path: see this partition on the multipath device, or map it there with kpartx";
 	if (!disk->content.table && disk->content.unread)
-		return "its table was not read: check it as root, which says how to move it";
+		return disk->content.why == UNREAD_ORDINARY ?
+			"its table was not read: check it as root, which says how to move it" :
+			"its table was not read, as the note about its disk says: mend that, and check again";
 	if (disk->content.hybrid)
 		return "its disk has a hybrid MBR, which sfdisk leaves as it is: back up, make both tables anew, restore";
 	if (disk->content.type)

@@ -258,17 +258,41 @@ static void no_room(void)
 	stack_free(&stack);
 }
 
-/* Check that the only finding has no command, for a reason with @words. */
+/* Check that the last finding has no command, for a reason with @words. */
 static void expect_fixed(const char *words)
 {
 	struct judgement judgement;
+	const struct finding *last;
 
 	judge_stack(&stack, &judgement);
-	CHECK(judgement.nr == 1 && !judgement.finding[0].command &&
-	      strstr(judgement.finding[0].reason, words),
+	last = &judgement.finding[judgement.nr - 1];
+	CHECK(judgement.nr && !last->command && strstr(last->reason, words),
 	      "a command, or not for '%s'", words);
 	judgement_free(&judgement);
 	stack_free(&stack);
+}
+
+static void table_unread(void)
+{
+	static const struct {
+		enum stack_unread why;
+		const char *words;
+	} reasons[] = {
+		{ UNREAD_ORDINARY, "check it as root" },
+		{ UNREAD_SEVERAL, "as the note about its disk says" },
+		{ UNREAD_FORBIDDEN, "as the note about its disk says" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+		struct stack_content *content = &disk(512, 4096, 0)->content;
+
+		free(content->table);
+		content->table = NULL;
+		stack_not_read(content, reasons[i].why, strdup("x"));
+		partition(1, START + 512, PART_BYTES - 512);
+		expect_fixed(reasons[i].words);
+	}
 }
 
 static void known_elsewhere(void)
@@ -1172,6 +1196,7 @@ const struct tap_test judge_tests[] = {
 	{ "a shifted partition is, with the command that moves it", shifted },
 	{ "a disk's alignment offset counts", offsets },
 	{ "a partition moves only where there is room", no_room },
+	{ "a partition of a table that was not read has the reason", table_unread },
 	{ "a partition whose place is known elsewhere, too, is not moved",
 	  known_elsewhere },
 	{ "a logical partition is not moved, an extended one not judged",
