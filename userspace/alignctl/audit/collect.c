@@ -984,6 +984,12 @@ int collect_image(struct stack *stack, const char *path,
 		message_error("%s: %s", path, strerror(errno));
 		return ALIGNCTL_IO;
 	}
+	/* which must not look like "no findings" */
+	if (found.st_size < ALIGN_SECTOR_SIZE) {
+		message_error("%s: has %jd bytes, less than a sector; give the image of a disk",
+			      path, (intmax_t)found.st_size);
+		return ALIGNCTL_USAGE;
+	}
 	layer = stack_add(stack, STACK_FILE, path, path);
 	layer->bytes = maybe_of(found.st_size);
 	layer->view[STACK_SYSFS] = (struct stack_view) { {
@@ -994,7 +1000,6 @@ int collect_image(struct stack *stack, const char *path,
 	} };
 	if (options->physical)
 		unit_give(&layer->unit, maybe_of(options->physical));
-	if (found.st_size)
-		read_content(&layer->content, &all, (uint64_t)found.st_size);
+	read_content(&layer->content, &all, (uint64_t)found.st_size);
 	return add_image_partitions(stack, index, &all);
 }

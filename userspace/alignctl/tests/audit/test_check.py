@@ -658,7 +658,13 @@ def test_an_image_that_is_cut_is_no_crash(tmp_path):
     os.truncate(image, (START + 1) * SECTOR)
     notes = check(image)[1]
     assert "beyond the end" in notes[f"{image}:1"]["unread"]["text"]
-    assert check(sparse(tmp_path / "empty", 0))[0] == {}
+
+
+@pytest.mark.parametrize("size", [0, SECTOR - 1])
+def test_an_image_without_a_sector_is_refused_and_not_free_of_findings(tmp_path, size):
+    done = alignctl("check", sparse(tmp_path / "empty", size))
+    assert (done.returncode, done.stdout) == (USAGE, "")
+    assert done.stderr == f"alignctl: {tmp_path}/empty: has {size} bytes, less than a sector; give the image of a disk\n"
 
 
 def test_a_drive_without_its_medium_is_no_crash_and_not_free_of_findings(tmp_path):
