@@ -53,6 +53,16 @@ def test_man_pages_say_the_version(installed):
     assert all(f' "dm-align {version}" ' in page.read_text() for page in pages)
 
 
+def test_the_records_of_drives_are_where_systemd_looks(tmp_path):
+    """It looks for none below /usr/local."""
+    done = make("install", f"OUT={OUT}", f"DESTDIR={tmp_path}", folder=REPO / "userspace/alignctl")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "lib").symlink_to("usr/lib")
+    (tmp_path / "etc/udev").mkdir(parents=True)
+    subprocess.run(["systemd-hwdb", "--root", tmp_path, "--strict", "update"], check=True)
+    assert b"ALIGNCTL_RATED_TBW" in (tmp_path / "etc/udev/hwdb.bin").read_bytes()
+
+
 def test_both_shells_complete(installed):
     share = installed / "usr/local/share"
     assert (share / "bash-completion/completions/alignctl").exists() and (share / "zsh/site-functions/_alignctl").exists()
