@@ -4,7 +4,7 @@
 import json
 from pathlib import Path
 
-from .paths import OUT
+from .paths import OUT, locked, write_whole
 
 FILE = OUT / "preflight.json"
 
@@ -27,5 +27,5 @@ def recall(name):
 
 
 def remember(name, value):
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    FILE.write_text(json.dumps({"boot": _boot_id(), "found": {**_all(), name: value}}) + "\n")
+    with locked("remembered", FILE.parent):
+        write_whole(FILE, json.dumps({"boot": _boot_id(), "found": {**_all(), name: value}}).encode() + b"\n")

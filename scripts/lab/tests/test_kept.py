@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from lab import kept, paths
+from lab import kept, paths, remembered
 from lab.linux import modules
 from lab.machines import vm
 
@@ -134,3 +134,20 @@ def test_an_initramfs_that_a_full_disk_cuts_off_is_not_kept(tmp_path, monkeypatc
     room(1 << 30)
     assert vm.initramfs(booted).stat().st_size == 1 << 20
     assert [path.name for path in booted.root.iterdir()] == [vm.initramfs(booted).name]
+
+
+def test_two_processes_that_remember_at_once_forget_nothing_of_each_other(tmp_path, monkeypatch):
+    """A session that finds nothing of what it has remembered ends with an error."""
+    monkeypatch.setattr(remembered, "FILE", tmp_path / "preflight.json")
+    children = []
+    for child in range(2):
+        children.append(os.fork())
+        if not children[-1]:
+            try:
+                for number in range(100):
+                    remembered.remember(f"{child}-{number}", number)
+            finally:
+                os._exit(0)
+    for child in children:
+        os.waitpid(child, 0)
+    assert [remembered.recall(f"{child}-{number}") for child in range(2) for number in range(100)] == 2 * list(range(100))
