@@ -7,6 +7,7 @@ Examine devices of the kernel by alignctl conform, in one guest on an emulated d
 
 --clean makes so many rounds on loop devices of this machine, in memory, which keep their word: a fault is a false alarm.
 That needs root. --update writes what was found into Documentation/admin/conform.rst, with kernel, rounds and date.
+Exit status 1 if a device could not be examined, or dm-align has a fault.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ import json
 import os
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 from rich.console import Console
 from rich.table import Table
@@ -32,8 +34,8 @@ from . import clean
 
 PAGE = REPO / "Documentation" / "admin" / "conform.rst"
 MARKS = ".. {}: begin\n", ".. {}: end\n"
-# Of the device whose faults the document shows.
-FAULTY = "dm-ebs"
+# Of the device whose faults the document shows, and of those that must have none.
+FAULTY, TARGET = "dm-ebs", "dm-align"
 DRIVE = "/dev/vda"
 # Another one, with logical blocks of 4096 bytes and physical ones of 16384.
 LARGE = "/dev/vdb"
@@ -123,16 +125,40 @@ class Verdict:
             return self.faults
         return f"none; fewer than 1 in {self.bound}" if self.bound else "none"
 
+    @property
+    def bad(self) -> bool:
+        return self.faulty > 0
+
+
+class Judged(Protocol):
+    """What was found of a device: why it could not be examined, or whether it has a fault."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def why(self) -> str: ...
+
+    @property
+    def bad(self) -> bool: ...
+
+
+def status_of(every: Iterable[Judged]) -> int:
+    """Return the exit status: a device of the kernel may have faults, the target none."""
+    return int(any(each.why or each.bad and each.name.startswith(TARGET) for each in every))
+
 
 def examine(guest: remote.Guest, subject: Subject, seconds: int) -> Verdict:
+    made = False
     try:
         for command in subject.make:
             guest.run("sh", "-c", command)
+        made = True
         document = guest.json("/run/alignctl", "conform", subject.path, "--time", str(seconds), "--json",
                               "--force", subject.path, timeout=patience(seconds + 120), ok=(FINE, FINDINGS))
     except remote.GuestError as error:
         guest.run("true", timeout=30)
-        if subject.lacking:
+        if subject.lacking and not made:
             return Verdict(subject.name, lacking=subject.lacking)
         return Verdict(subject.name, why=str(error).split("\n", maxsplit=1)[0])
     finally:
@@ -235,7 +261,7 @@ def main() -> int:
     if given.update:
         update("verdicts", page(verdicts, release, given.seconds))
         update("faults", shows)
-    return 1 if any(each.why for each in verdicts) else 0
+    return status_of(verdicts)
 
 
 if __name__ == "__main__":

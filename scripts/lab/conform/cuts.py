@@ -4,7 +4,8 @@ Cut the power of devices again and again under alignctl conform --prepare, judge
 
     scripts/python -m lab.conform.cuts [--cuts N] [--series 6.12] [--only NAME...] [--update]
 
---update writes them into Documentation/admin/conform.rst, with kernel, cuts and date.
+--update writes them into Documentation/admin/conform.rst, with kernel, cuts and date. Exit status 1 if a device could not be cut,
+or dm-align has a fault.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..linux import kernels, modules
 from ..machines import drives, remote
 from ..pace import patience
 from ..paths import OUT, fail
-from .__main__ import BOOT_S, DRIVE, FINDINGS, FINE, SECTORS, Subject, aligned, mapped, ruled, update
+from .__main__ import BOOT_S, DRIVE, FINDINGS, FINE, SECTORS, Subject, aligned, mapped, ruled, status_of, update
 
 IO = 3
 BLOCK = 4096
@@ -89,6 +90,10 @@ class Found:
             return self.why
         named = ", ".join(f"{name} {count}" for name, count in sorted((+self.faults).items()))
         return f"{named}, in {self.bad_cuts} cuts" if named else "none"
+
+    @property
+    def bad(self) -> bool:
+        return self.bad_cuts > 0
 
 
 def cut_once(guest: remote.Guest, drive: drives.Served, cut: Cut, number: int) -> tuple[dict[str, Any], str]:
@@ -195,7 +200,7 @@ def main() -> int:
     if given.update:
         update("cuts", page(every, release, given.cuts))
         update("cut-fault", example(next(each for each in every if FAULTY in each.name)))
-    return 1 if any(each.why for each in every) else 0
+    return status_of(every)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ import textwrap
 import pytest
 
 from lab.conform import __main__ as conform
-from lab.conform.__main__ import SUBJECTS, Subject, Verdict, examine, example, page
+from lab.conform.__main__ import SUBJECTS, TARGET, Subject, Verdict, examine, example, page, status_of
+from lab.conform.cuts import CUTS, Found
 from lab.machines.remote import GuestError
 
 FOUND = {"rounds": 312, "faulty": 0, "fewer_than_one_in": 104, "cannot_tell": {"discard": "Operation not supported"},
@@ -29,6 +30,8 @@ class Guest:
 
     def json(self, *argv, **_):
         self.commands.append(argv[1])
+        if argv[1] == self.fails:
+            raise GuestError(f"{self.fails}: status 1: no such thing\nmore")
         return json.loads(json.dumps(self.found))
 
 
@@ -48,6 +51,23 @@ def test_faults_are_named_and_a_device_that_cannot_be_made_has_its_reason():
     assert guest.commands == ["make", "true", "remove"]
     lacking = examine(Guest(FOUND, fails="make"), Subject("x", "/dev/x", ("make",), ("remove",), "no such blocks"), 1)
     assert (lacking.words, lacking.why) == ("no such blocks", "")
+    # What conform has to say of one that was made is another reason.
+    made = examine(Guest(FOUND, fails="conform"), Subject("x", "/dev/x", ("make",), ("remove",), "no such blocks"), 1)
+    assert (made.words, made.lacking) == ("conform: status 1: no such thing", "")
+
+
+@pytest.mark.parametrize("found, status", [
+    (Verdict("dm-ebs, 512 on 4096", 9, 2, "lost-update 2"), 0), (Verdict("loop", lacking="no such blocks"), 0),
+    (Verdict("dm-align, pad", 9), 0), (Verdict("dm-align, pad", 9, 1, "lost-update 1"), 1), (Verdict("loop", why="gone"), 1),
+    (Found("nbdkit, cache=unsafe", 5, 2), 0), (Found("dm-align, pad", 5), 0), (Found("dm-align, coalesce", 5, 1), 1),
+    (Found("dm-linear", why="gone"), 1)])
+def test_a_fault_of_the_target_is_a_failure_and_one_of_the_kernel_is_not(found, status):
+    assert status_of([Verdict("other", 9), found]) == status
+
+
+def test_the_target_is_told_by_its_name():
+    assert len([each for each in SUBJECTS if each.name.startswith(TARGET)]) > 5
+    assert len([cut for cut in CUTS if cut.before.name.startswith(TARGET)]) == 3
 
 
 def test_of_a_faulty_device_the_first_fault_is_shown_and_both_tables():
