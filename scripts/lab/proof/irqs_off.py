@@ -256,7 +256,7 @@ def main(argv):
     if not 0 < given.held <= HELD:
         parser.error(f"--held {given.held}: must be from 1 to {HELD}")
     vm.begin()
-    rows = []
+    rows, broken = [], ""
     with locked("irqs-off", OUT):
         FOLDER.mkdir(parents=True, exist_ok=True)
         for path in FOLDER.glob("*.*"):
@@ -264,7 +264,7 @@ def main(argv):
         try:
             rows.extend(measure(given.loads or list(loads.LOADS), given.held))
         except (remote.GuestError, ValueError) as error:
-            fail(f"the measurement cannot go on: {error}")
+            broken = str(error)
         text = json.dumps(document(rows, given.held), indent=1)
         (FOLDER / "report.json").write_text(text + "\n")
     if given.json:
@@ -274,6 +274,8 @@ def main(argv):
     for row in rows:
         if row.wrong:
             say(f"{row.load}: {row.wrong}")
+    if broken:
+        fail(f"the measurement cannot go on: {broken}")
     return 1 if any(row.wrong for row in rows) else 0
 
 

@@ -3,13 +3,14 @@
 
 import dataclasses
 import io
+import json
 import sys
 
 import pytest
 from rich.console import Console
 
 from lab.linux import debug_kernels
-from lab.machines import vm
+from lab.machines import remote, vm
 from lab.proof import debug_stress, irqs_off, irqs_off_loads as loads, kunit
 
 TRACE = """\
@@ -158,6 +159,21 @@ def test_the_table_and_the_document_have_every_load():
     found = irqs_off.document(rows, 64)["loads"]
     assert found["flush"]["own"]["us"] == 12.345 and found["flush"]["all"]["start"] == "hold_take_side [dm_align]"
     assert found["read"]["own"] is None and "load" not in found["read"]
+
+
+def test_what_was_measured_before_the_guest_died_is_shown(tmp_path, monkeypatch, capsys):
+    def measure(*_):
+        yield irqs_off.judge("flush", answers(), 64)
+        raise remote.GuestError("the guest is gone")
+
+    monkeypatch.setattr(irqs_off, "FOLDER", tmp_path / "irqs-off")
+    monkeypatch.setattr(irqs_off, "measure", measure)
+    monkeypatch.setattr(vm, "begin", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        irqs_off.main(["--json"])
+    said = capsys.readouterr()
+    assert list(json.loads(said.out)["loads"]) == ["flush"] and "cannot go on: the guest is gone" in said.err
+    assert json.loads((tmp_path / "irqs-off/report.json").read_text()) == json.loads(said.out)
 
 
 def test_the_listing_begins_with_the_longest():
