@@ -149,20 +149,43 @@ def test_without_a_home_the_cache_must_be_named():
     assert named.stdout.startswith("/c/venv-")
 
 
-# sudo takes the environment away, but for PATH; apt-get writes down what it has.
-STAND_INS = {"id": "echo 1000", "dpkg-query": "exit 1", "sudo": 'exec env -i PATH="$PATH" "$@"',
+# sudo takes the environment away, but for PATH; apt-get writes down what it has. The lists of packages are old.
+STAND_INS = {"id": "echo 1000", "dpkg-query": "exit 1", "sudo": 'exec env -i PATH="$PATH" "$@"', "find": ":",
              "apt-get": 'echo "$http_proxy $no_proxy: $*" >>"${0%/*}/called"'}
 
 
-def test_packages_come_through_the_users_proxy(tmp_path):
-    for name, text in STAND_INS.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
-        (tmp_path / name).chmod(0o755)
-    (tmp_path / "os-release").write_text("ID=debian\n")
-    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "DM_ALIGN_OS_RELEASE": str(tmp_path / "os-release"),
-                   "http_proxy": "http://proxy.example:3128", "no_proxy": "localhost, example"}
-    done = subprocess.run([REPO / "scripts/setup", "deb"], env=environment, capture_output=True, text=True)
+@pytest.fixture
+def set_up(tmp_path):
+    """Return a function that runs "scripts/setup deb" with an apt-get that does more; it returns the lines of the calls, too."""
+    def run(apt_get=":"):
+        for name, text in STAND_INS.items():
+            (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n{apt_get if name == 'apt-get' else ''}\n")
+            (tmp_path / name).chmod(0o755)
+        (tmp_path / "os-release").write_text("ID=debian\n")
+        done = subprocess.run([REPO / "scripts/setup", "deb"], capture_output=True, text=True, timeout=patience(60), env={
+            **os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "DM_ALIGN_OS_RELEASE": str(tmp_path / "os-release"),
+            "http_proxy": "http://proxy.example:3128", "no_proxy": "localhost, example"})
+        return done, (tmp_path / "called").read_text().splitlines()
+    return run
+
+
+def test_packages_come_through_the_users_proxy(set_up):
+    done, called = set_up()
     assert done.returncode == 0, done.stderr
-    called = (tmp_path / "called").read_text().splitlines()
-    assert called and all(line.startswith("http://proxy.example:3128 localhost, example: -") for line in called)
-    assert " install " in called[-1] and "setup: sudo apt-get install -y --no-install-recommends gcc " in done.stdout
+    assert all(line.startswith("http://proxy.example:3128 localhost, example: -") for line in called)
+    assert [line.endswith(" update") for line in called] == [True, False] and " install " in called[1]
+    assert "setup: sudo apt-get install -y --no-install-recommends gcc " in done.stdout
+
+
+def test_another_apt_that_reads_the_lists_is_waited_for(set_up):
+    """As that of apt-daily.timer, behind the boot of a new machine."""
+    done, called = set_up('[ "$(wc -l <"${0%/*}/called")" -gt 2 ] || '
+                          '{ echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 7" >&2; exit 100; }')
+    assert done.returncode == 0, done.stderr
+    assert [line.split()[-1] for line in called[:3]] == 3 * ["update"] and " install " in called[3]
+
+
+def test_lists_that_cannot_be_read_have_apts_reason(set_up):
+    done, called = set_up('echo "E: The repository has no Release file" >&2; exit 100')
+    assert done.returncode == 1 and len(called) == 1
+    assert done.stderr == "setup: apt-get update: E: The repository has no Release file\n"
