@@ -2,6 +2,7 @@
 """The proof counts a part as clean only if its command succeeded and printed figures, and records the figures."""
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -207,6 +208,16 @@ def test_each_part_concerns_files_of_the_tree():
         if part.concerns is proof.GUESTS:
             assert "kmod/target.c" in names and "kmod/tests/guest/test_lifecycle.py" in names
             assert not [name for name in names if name.startswith("kmod/tests/sim/")]
+
+
+@pytest.mark.parametrize("part", [part for part in proof.PARTS.values() if "-k" in part.command], ids=lambda part: part.name)
+def test_each_word_that_chooses_tests_names_some(part):
+    """Else a test that got another name would be missing in the proof, which would be clean without it."""
+    words = dict(zip(part.command, part.command[1:]))["-k"].split(" or ")
+    places = [REPO / word for word in part.command if word.startswith("kmod/")]
+    files = [path for place in places for path in ([place] if place.is_file() else place.rglob("test_*.py"))]
+    names = [name for path in files for name in (path.stem, *re.findall(r"^def (test_\w+)", path.read_text(), re.M))]
+    assert places and not [word for word in words if not any(word in name for name in names)]
 
 
 def test_a_run_that_is_not_clean_adds_nothing(here):
