@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from lab import machines, pace
-from lab.linux import kernels
+from lab.linux import kernels, layers, matrix
 from lab.machines import vm
 from lab.machines.findings import faults
 from lab.paths import REPO
-from lab.plugins import batch, extent, host_plugin, relay
+from lab.plugins import batch, budget, extent, host_plugin, relay
 
 
 @pytest.mark.parametrize("on_host, in_guest", [
@@ -62,6 +62,26 @@ def test_a_test_whose_requests_need_it_has_a_second_processor(monkeypatch, serie
     for file, second in ("test_a.py", False), ("test_z.py", True):
         definition = types.SimpleNamespace(path=Path(file), get_closest_marker=lambda name: name in marks)
         assert host_plugin._batch_of(definition, series) == batch.batch_name(series, expected, second and most)
+
+
+@pytest.mark.parametrize("stats, layer, noted", [
+    ({"passed": ["a.py::t[linux-6.12]", "a.py::t[linux-6.1-x]", "b.py::u[pad-linux-6.12]"], "skipped": ["a.py::u[linux-6.12]"],
+      "failed": ["a.py::v[linux-6.1]"], "": ["a.py::t[linux-6.12]"]}, "", {"6.12": "2 passed, 1 skipped"}),
+    ({"passed": ["a.py::t[linux-6.12]"], "error": ["a.py::u[linux-6.12]"]}, "", {}),
+    ({"passed": ["a.py::t[linux-6.12]"], budget.WORDS: ["a.py::u[linux-6.12]"]}, "", {}),
+    ({"skipped": ["a.py::t[linux-6.12]"]}, "", {}),
+    ({"passed": ["a.py::t[linux-6.12]"]}, "report", {})])
+def test_a_series_whose_tests_were_all_run_without_a_failure_is_noted(monkeypatch, stats, layer, noted):
+    found = {}
+    monkeypatch.setenv(kernels.VARIABLE, "6.1 6.12")
+    monkeypatch.setenv(layers.VARIABLE, layer)
+    monkeypatch.setattr(extent, "everything", lambda: True)
+    monkeypatch.setattr(extent, "chosen_by_name", lambda config: False)
+    monkeypatch.setattr(kernels, "release", lambda series: series)
+    monkeypatch.setattr(matrix, "note", lambda release, level, words: found.update({release: words}))
+    reports = {outcome: [types.SimpleNamespace(nodeid=name) for name in names] for outcome, names in stats.items()}
+    host_plugin._note_whole_series(types.SimpleNamespace(config=None, stats=reports))
+    assert found == noted
 
 
 def test_a_run_without_7_2_says_so_of_the_tests_that_need_it(monkeypatch):
