@@ -115,8 +115,8 @@ void accesses_forget_ignored(void)
 
 #ifdef SIM_ACCESSES
 /*
- * A task's stack may hold what others wait for or write to. That of an interrupt
- * or a device holds nothing behind the step.
+ * A task's stack may hold objects that other threads wait for or write to. The stack
+ * of an interrupt or a device holds nothing behind the step.
  */
 static bool is_private(uintptr_t at)
 {
@@ -143,7 +143,7 @@ static void note_range(const void *from, size_t bytes, bool write)
 		note_word(at, write);
 }
 
-/* What the compiler calls. */
+/* The hooks that the compiler calls. */
 #define ACCESS(bytes) \
 	void __tsan_read##bytes(const void *at); \
 	void __tsan_read##bytes(const void *at) \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Table lines of all kinds, good and bad, each with what the manual says of it.
+ * Table lines of all kinds, good and bad, each with the answer that the manual
+ * promises.
  */
 #include <linux/hdreg.h>
 #include <linux/nvme_ioctl.h>
@@ -57,7 +58,7 @@ static const struct {
 };
 
 /**
- * struct line - a table line, and what must come of it
+ * struct line - a table line, and its expected result
  * @argv: words of the line
  * @argc: number of @argv
  * @given: arguments that the line has
@@ -259,7 +260,7 @@ static void must_be(const char *what, u64 is, u64 must)
 			     must);
 }
 
-/* What layers above see, and what the target has understood. */
+/* Check the limits that layers above see, and the arguments as the target took them. */
 static void check_limits(const struct line *line, const struct shape *shape,
 			 const struct gendisk *below, struct gendisk *disk,
 			 const struct align_target *at)
@@ -324,7 +325,7 @@ static void check_limits(const struct line *line, const struct shape *shape,
 	must_be("accounting", at->ti->accounts_remapped_io, true);
 }
 
-/* Which ioctls pass: all, if the target is the whole device and in mode report. */
+/* Check which ioctls pass: all, if the target is the whole device and in mode report. */
 static void check_ioctls(const struct line *line, const struct gendisk *below,
 			 struct align_target *at)
 {
@@ -433,7 +434,7 @@ static void ask_epochs(void)
 	shim_md_remove(md);
 }
 
-/* Mode coalesce needs a write cache that all who have the device open know of. */
+/* Mode coalesce needs a write cache that all openers of the device know of. */
 static void ask_coalesce(struct gendisk *drive)
 {
 	struct mapped_device *md = shim_md_new("asked", 4);
@@ -491,7 +492,7 @@ static void ask_sleep(void)
 
 		shim_sleep_event(steps[i].event);
 		must_be("holding", at->engine.held.holding, steps[i].holding);
-		/* One that is made meanwhile is treated the same. */
+		/* A device that is created meanwhile is treated the same. */
 		late = shim_md_new("late", 5);
 		load(late, NULL, 5);
 		must_be("coalesce", send(late, "mode", "coalesce"), 0);

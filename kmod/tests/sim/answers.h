@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the target answers to table lines, messages and ioctls, and how it shows
- * itself to layers above. No request is sent.
+ * The target's answers to table lines, messages and ioctls, and its limits as layers
+ * above see them. No request is sent.
  */
 #ifndef SIM_ANSWERS_H
 #define SIM_ANSWERS_H

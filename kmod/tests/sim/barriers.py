@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0
 """Barriers of the engine taken away, each as a change of a copy of its sources, that simulated weak memory must show.
 
-BARRIERS has, by name, the changes as in faults.py. IN_LITMUS are those that tests of sim-litmus show, which use that part
-of the engine alone. NOT_FOUND has the others, and why: what else orders the same, or which order the simulation does not
-weaken.
+BARRIERS has, by name, the changes as in faults.py. IN_LITMUS has those that tests of sim-litmus show, which use that part of the
+engine alone. NOT_FOUND has the rest, each with the reason: another barrier orders the same accesses, or the simulation does not
+weaken that order.
 """
 
 BARRIERS = {
     # A writer behind the gate sees the mode that was set while it was closed.
     "gate-rmb": [("gate.h", "\tsmp_rmb();\n", "")],
-    # An opener that has seen @unflushed set, and so did not set it, is seen by who clears it.
+    # An opener that has seen @unflushed set, and so did not set it, is seen by the context that clears it.
     "node-mb": [("cache.c", "\t\tsmp_mb();\n", "")],
-    # Who counts a write and who makes its area busy do not both miss the other.
+    # The context that counts a write and the one that makes its area busy do not both miss the other.
     "quiet-enter-mb": [("quiet.c", "\tsmp_mb();\n\tbusy = ", "\tbusy = ")],
     "quiet-end-mb": [("quiet.c", "\tsmp_mb();\n\treturn !quiet_is_empty", "\treturn !quiet_is_empty")],
-    # Who sees that all counted writes have ended sees what they have written, in a device that is memory.
+    # A context that sees that all counted writes have ended sees their data, in a device that is memory.
     "quiet-leave-wmb": [("quiet.c", "\tsmp_wmb();\n", "")],
     "quiet-empty-rmb": [("quiet.c", "\tsmp_rmb();\n", "")],
-    # Nor do who ends such a write and who makes the area busy.
+    # The context that ends a counted write and the one that makes its area busy do not both miss the other.
     "quiet-leave-mb": [("quiet.c", "\tsmp_mb();\n\treturn quiet_is_over", "\treturn quiet_is_over")],
     # The context that ends the last part of a write sees how the other parts were resolved, and owns the write.
     "parts-relaxed": [("parts.c", "if (atomic_dec_and_test(&io->write.parts))",
@@ -32,7 +32,7 @@ BARRIERS = {
     "rest-mb": [("held.c", "\tsmp_mb__before_atomic();\n", "")],
     # A block is no longer counted as resting before it holds nothing any more.
     "leave-mb": [("held.c", "\tsmp_mb__after_atomic();\n", "")],
-    # The counts of what is held, failed and rests are read in the order in which blocks leave them.
+    # The counts of held, failed and resting blocks are read in the order in which blocks leave them.
     "quiet-rmb-held": [("held.c", "\tsmp_rmb();\n\trest = ", "\trest = ")],
     "quiet-rmb-idle": [("held.c", "\tsmp_rmb();\n\trest += ", "\trest += ")],
     "quiet-rmb-after": [("held.c", "\tsmp_rmb();\n\treturn nr", "\treturn nr")],

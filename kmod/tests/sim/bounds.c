@@ -32,7 +32,7 @@ struct object {
  * @thread: the thread; NULL: the section has ended
  * @place: where the first lock was taken
  * @nr: visited objects, by kind
- * @walker: who visited the first object too many
+ * @walker: code that visited the first object too many
  * @slot: the visited objects, where @step is @steps
  */
 struct section {
@@ -44,7 +44,7 @@ struct section {
 	unsigned int step[SLOTS], steps;
 };
 
-/* What was seen: the most objects of a kind. */
+/* The most objects of a kind that a walker has visited in a section. */
 struct row {
 	const char *kind, *place, *walker;
 	unsigned int most;
@@ -145,7 +145,7 @@ static const char *name_of(const void *within)
 	return high && at < symbols[low].to ? symbols[low].name : "unknown";
 }
 
-/* What is in memory that a function allocates. */
+/* Return the kind of the objects that a function allocates. */
 static const char *content_of(const char *maker)
 {
 	static const char *const contents[][2] = {
@@ -253,7 +253,7 @@ void bounds_begin(const void *place)
 	section->steps++;
 }
 
-/* Find what is known of a kind at a place, as seen by a walker. */
+/* Find or add the row of a kind, a place and a walker. */
 static struct row *row_of(const char *kind, const char *place,
 			  const char *walker)
 {
@@ -344,7 +344,7 @@ void bounds_tell(void)
 		       rows[i].walker, rows[i].most, rows[i].kind);
 }
 
-/* What the compiler calls. */
+/* The hooks that the compiler calls. */
 #define ACCESS(name) \
 	void __tsan_##name(const void *at); \
 	void __tsan_##name(const void *at) \

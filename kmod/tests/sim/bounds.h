@@ -5,8 +5,8 @@
  * A section goes from the first lock that a thread takes with interrupts off, or in
  * an interrupt, to the release of its last one. The engine is compiled as for
  * ThreadSanitizer, whose calls before each access come here, and find the object by
- * its address. What only leads to a block does not visit it: the nodes of its trees
- * and lists, and its numbers, by which the trees are in order.
+ * its address. An access to fields that only lead to a block is no visit: the nodes
+ * of its trees and lists, and its numbers, by which the trees are in order.
  */
 #ifndef SIM_BOUNDS_H
 #define SIM_BOUNDS_H

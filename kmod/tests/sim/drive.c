@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The drive. A request is done in one step or several, at any time between its
- * arrival and its end, and ends in a hard interrupt. Others are done meanwhile, in
- * any order: the block layer promises none.
+ * arrival and its end, and ends in a hard interrupt. Other requests are done
+ * meanwhile, in any order: the block layer promises none.
  */
 #include <linux/sched.h>
 
@@ -102,7 +102,7 @@ void drive_change_limits(void)
 		    limits->max_segment_size, limits->chunk_sectors);
 }
 
-/* Without its volatile cache, the drive keeps what it has done. */
+/* Switch the volatile cache; without it, completed writes are on the medium. */
 void drive_change_cache(void)
 {
 	bool cache = !drive.disk.write_cache;
@@ -148,7 +148,7 @@ static bool trims(unsigned int n)
 }
 
 /*
- * Stop inside a sector: its memory is the drive's, and who writes there meanwhile
+ * Stop inside a sector: its memory is the drive's, and another write there meanwhile
  * tears the sector.
  */
 static void stop_inside(void)
@@ -187,7 +187,7 @@ static void fill(u64 *words, u64 tag, unsigned int sector)
 	tags_fill_half(words + SECTOR_WORDS / 2, tag);
 }
 
-/* Return what a sector in memory has, in two halves. */
+/* Return the content of a sector in memory, read in two halves. */
 static u64 take(const u64 *words, unsigned int sector)
 {
 	u64 tag = words[0];
@@ -238,8 +238,8 @@ static void end(void *argument)
 }
 
 /*
- * End the request that was done first. In a flood, how many others one waits for must
- * not be due to chance: there is always another end to choose.
+ * End the request that was done first. In a flood, the number of requests that one
+ * waits for must not be due to chance: there is always another end to choose.
  */
 static void end_first(void *unused)
 {
@@ -327,7 +327,7 @@ static void say_done(const struct bio *bio)
 		    bio_sectors(bio), 0);
 }
 
-/* What the drive could do next. */
+/* Return the @nr-th request that the drive could do next, or NULL. */
 static const void *offer(unsigned int nr)
 {
 	return nr < drive.nr ? drive.request[nr].bio : NULL;
@@ -361,7 +361,7 @@ static void note_request(const struct bio *bio)
 		machine_note(&noted[i % NOTED], all || bio_op(bio) != REQ_OP_READ);
 }
 
-/* Others go on for a while, and the power goes. */
+/* Let other threads go on for a while, and cut the power. */
 static void go_late(void *unused)
 {
 	unsigned int i;
@@ -483,8 +483,8 @@ static void drive_main(void *unused)
 }
 
 /*
- * Count the physical blocks that a write covers in part. Where the device offers smaller
- * logical blocks, not those of which it covers all that lies in the device.
+ * Count the physical blocks that a write covers in part. Where the device offers
+ * smaller logical blocks, leave out edge blocks whose part in the device it covers.
  */
 static void count_partial(const struct bio *bio, unsigned int block,
 			  unsigned int lead)
@@ -601,7 +601,7 @@ static void drive_submit(struct bio *bio)
 			bio_wouldblock_error(bio);
 			return;
 		}
-		/* A driver's queue: others that are submitted meanwhile wait, too. */
+		/* A driver's queue: requests that are submitted meanwhile wait, too. */
 		wait_event(drive.tags, drive.nr < plan->tags);
 	}
 	check_whole(bio);
@@ -621,7 +621,7 @@ static void drive_submit(struct bio *bio)
 	    (is_bad(bio) || is_to_fail(bio) ||
 	     machine_once(plan->error_one_in, &drive.failed))) {
 		request.status = BLK_STS_IOERR;
-		/* It may have been done in part. */
+		/* The request may have been done in part. */
 		if (machine_choose(2) && !(bio->bi_opf & REQ_PREFLUSH) &&
 		    bio_op(bio) != REQ_OP_READ && !is_bad(bio) &&
 		    !drive.orders.fails) {

@@ -8,11 +8,12 @@
 #include "world.h"
 
 /**
- * struct drive_count - what the drive has seen, for the ledger's witness
+ * struct drive_count - the drive's own counts, a witness of the ledger
  * @reads: reads that did not come from above the targets
  * @read_bytes: their bytes
  * @partial: physical blocks that writes and write-zeroes covered in part
- * @outside: bytes of those that do not lie in the device, whose other part is written
+ * @outside: bytes of such blocks that do not lie in the device, whose other part is
+ *	written
  * @written: bytes of writes
  * @block_bytes: bytes of the physical blocks that writes touched
  * @requests: all requests
@@ -29,11 +30,11 @@ struct drive_count {
 #define DRIVE_OP(op)	(1U << (op))
 
 /**
- * struct drive_orders - what a scene asks of the drive
+ * struct drive_orders - a scene's orders to the drive
  * @seen: room for DRIVE_SEEN requests, which drive_seen() returns; NULL: none are kept
  * @waits: operations, as bits, whose requests stay in the drive, not done
- * @waits_from: requests stay that begin from this sector on, and before @waits_to; others
- *	are done
+ * @waits_from: requests stay that begin from this sector on, and before @waits_to;
+ *	other requests are done
  * @fails: operations, as bits, that fail in @first and the @nr sectors from there
  */
 struct drive_orders {

@@ -30,7 +30,7 @@ struct branch {
  * @branch: the candidates, then those that sleep and cannot go on now
  * @nr: number of candidates
  * @all: number of @branch
- * @taken: the one that is searched now
+ * @taken: the candidate that is searched now
  * @inner: a choice of a step, between @nr things, that does not end the step
  * @state: hash of the state, if states are looked at and there is a choice; or 0
  * @orders: orders that lead on from here, of those that were searched
@@ -51,7 +51,7 @@ bool exhaustive_replays;
 static struct choice *way[MOST_DEPTH];
 /* Choices that are given, of those that are on the way now. */
 static unsigned int given, depth;
-/* The first of them whose step is noted. */
+/* The first choice whose step is noted. */
 static unsigned int noted_from;
 static struct exhaustive_count counted;
 static bool gave_up;
@@ -83,7 +83,7 @@ static bool is_same(const struct machine_candidate *a,
 	return a->kind == b->kind && a->who == b->who && a->offer == b->offer;
 }
 
-/* The last choice of who goes on; NULL: there is none yet. */
+/* Return the last choice between candidates, or NULL if there is none yet. */
 static struct choice *last_switch(void)
 {
 	unsigned int i;
@@ -115,7 +115,10 @@ static struct branch *find_branch(struct choice *choice,
 	return NULL;
 }
 
-/* Let sleep what slept or was searched before, and does not depend on the last step. */
+/*
+ * Put to sleep candidates that slept or were searched before, and are independent of
+ * the last step.
+ */
 static void put_to_sleep(struct choice *choice, struct choice *before)
 {
 	unsigned int i;
@@ -214,7 +217,7 @@ static sim_u64 look_at_state(void)
 	give_up();
 }
 
-/* Behind the search nothing is chosen: who gets there in one state ends alike. */
+/* Behind the search nothing is chosen: orders that get there in one state end alike. */
 static void rest(void)
 {
 	if (exhaustive_reduction == BY_STATES && !again)
@@ -370,7 +373,7 @@ static struct life live(struct life_script *script)
 	return life_of_script(script, world->machine.keep_story);
 }
 
-/* What the medium has: a part of an outcome. */
+/* Hash the content of the medium, a part of an outcome. */
 static sim_u64 hash_contents(void)
 {
 	sim_u64 contents = 0;
@@ -382,7 +385,7 @@ static sim_u64 hash_contents(void)
 	return contents;
 }
 
-/* Add a life to what was searched. */
+/* Add a life to the searched ones. */
 static void count_life(struct life life)
 {
 	counted.lived++;

@@ -5,17 +5,17 @@
  * interrupts, work items, timers, threads, a cut of the power and the administrator
  * can come.
  *
- * A step is what a thread does until it waits or ends; what others could do in between
- * is not searched. When an order has ended, the search goes back to the last choice
- * that has another candidate, with a copy of the world as it was there (snapshot.h),
- * and goes on with that. Where an order comes to a state that was seen, it is given up:
- * all that can follow was searched from there (states.h).
+ * A step is all that a thread does until it waits or ends; steps of other threads
+ * within it are not searched. When an order has ended, the search goes back to the
+ * last choice that has another candidate, with a copy of the world as it was there
+ * (snapshot.h), and goes on with that. Where an order comes to a state that was seen,
+ * it is given up: all that can follow was searched from there (states.h).
  *
  * For comparison there are two other searches. One leaves nothing out. The other knows
  * no states, and has a candidate sleep in a subtree where it would do the same as in
  * one that has been searched: nothing that was done since depends on it (sleep sets:
- * Godefroid, 1996). Which steps depend on which others is told by the memory that they
- * access, in accesses.h.
+ * Godefroid, 1996). Steps depend on each other by the memory that they access; see
+ * accesses.h.
  */
 #ifndef SIM_EXHAUSTIVE_H
 #define SIM_EXHAUSTIVE_H
@@ -23,7 +23,7 @@
 #include "life.h"
 
 /**
- * struct exhaustive_count - what a search has covered
+ * struct exhaustive_count - the coverage of a search
  * @orders: orders that there are, as far as they were searched: those that were given
  *	up count with all that follow; by sleep sets, those that were lived
  * @lived: orders that were lived to their end
@@ -43,15 +43,15 @@ struct exhaustive_count {
 	bool given_up;
 };
 
-/* What is left out. */
+/* The orders that a search leaves out. */
 enum exhaustive_reduction {
-	BY_STATES,	/* what goes on from a state that was seen; states.h */
+	BY_STATES,	/* orders that go on from a seen state; states.h */
 	BY_SLEEP,	/* orders that differ in independent steps only */
 	BY_NOTHING,
 };
 
 extern enum exhaustive_reduction exhaustive_reduction;
-/* Whether this build sees what a reduction needs. */
+/* Whether this build can tell the states and accesses that a reduction needs. */
 bool exhaustive_can(enum exhaustive_reduction reduction);
 /* Whether each order is lived from its start on, and not from a copy of the world. */
 extern bool exhaustive_replays;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Deliberate faults of the engine, each a change of a copy of its sources that a simulation must find.
 
-FAULTS has, by name, the changes: (file of kmod/, the text that is there, and what takes its place). FOCUS are
-those for which lives are about one thing (sim --focus), BY_PRIORITY those that threads find that run by priorities (sim
---strategy pct), as chance keeps none of them waiting long enough.
+FAULTS has, by name, the changes: (file of kmod/, its text, the replacement). FOCUS has the faults for which lives are about one
+thing (sim --focus), BY_PRIORITY those for which threads run by priorities (sim --strategy pct), as chance keeps none of them
+waiting long enough.
 """
 
 FAULTS = {
@@ -207,7 +207,7 @@ FAULTS = {
     "fresh-before-the-lock": [("starved.c", "\ttouch->fresh = fresh;\n", ""),
                               ("starved.c", "\tspan_lock(at, &span, &flags);\n",
                                "\ttouch->fresh = fresh;\n\tspan_lock(at, &span, &flags);\n")],
-    # What functions assert: no access shows the first one, as a copy is one step in a life.
+    # Locks that functions assert: no access shows the first fault, as a copy is one step in a life.
     "patch-without-lock": [("run.c", "\t\ttouch = block_patch_some(block, touch);\n\t\tspin_unlock_irqrestore(lock, flags);\n",
                             "\t\tspin_unlock_irqrestore(lock, flags);\n\t\ttouch = block_patch_some(block, touch);\n")],
     "relief-without-lock": [("reclaim.c", "\tmutex_lock(&walk_lock);\n\twhile (!ceiling_is_relieved()",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Counts of what threads have sent, by arithmetic of their own: sector by sector,
+ * Counts of the requests of threads, by arithmetic of their own: sector by sector,
  * with no help of geometry.h.
  */
 #include <linux/percpu.h>
@@ -16,7 +16,7 @@
 #define STATUS_BYTES	4096U
 /* Sectors of a request for all that a thread writes, and more. */
 #define MUCH		2048U
-/* Of so many glances one looks at what is held. */
+/* Of so many glances one looks at the held blocks. */
 #define GLANCES		4U
 
 static struct {
@@ -169,7 +169,7 @@ void figures_note(const struct figures *figures, const struct world_op *op,
 	}
 }
 
-/* Value of a cell of the ledger. Nothing goes on meanwhile. */
+/* Return the value of a cell of the ledger. No thread goes on meanwhile. */
 static u64 cell(const struct ledger *ledger, unsigned int number)
 {
 	u64 sum = ledger->cell[number].counter;
@@ -229,7 +229,7 @@ static void must_agree(const char *what, u64 is, u64 must)
 
 static const char * const mode_names[] = { "report", "pad", "coalesce" };
 
-/* What is held, by block, against what the target counts. No lock is held. */
+/* Compare the held blocks with the target's counts. No lock is held. */
 static void check_held(const struct align_target *at)
 {
 	const struct align_blocks *blocks = &at->engine.blocks;
@@ -257,7 +257,7 @@ static void check_held(const struct align_target *at)
 		must_agree("cached blocks", shard->nr_cached, length(&shard->cached));
 		resting += size(&shard->resting) + length(&shard->urgent);
 		idle += size(&shard->failed);
-		/* One that is out of the tree may be in memory for a read's end. */
+		/* A block that is out of the tree may be in memory for a read's end. */
 		if (at->mode == ALIGN_REPORT && shard->tree.rb_node)
 			machine_fail("in mode report there is block %llu",
 				     rb_entry(shard->tree.rb_node,
@@ -581,7 +581,7 @@ static void check_memory(const struct align_target *at)
 			     high, sent.most_memory);
 }
 
-/* Trace events tell what the ledger counts. */
+/* Check that the trace events agree with the ledger. */
 static void check_traced(const struct align_target *at)
 {
 	static const unsigned char of_how[RMW_HOW_NR] = {
@@ -703,14 +703,14 @@ static void check_refusals(struct align_target *at)
 				     messages[i][1] ? messages[i][1] : "");
 }
 
-/* Which rows of the ledger are gauges, which have no baseline. */
+/* The kind of each row of the ledger: gauges have no baseline. */
 static const char * const kinds[LEDGER_NR] = {
 #define LEDGER_COUNTER(name, kind, ...) #kind,
 #include "ledger_table.h"
 #undef LEDGER_COUNTER
 };
 
-/* Check the baseline: zeroes, and behind the message reset_stats what is counted. */
+/* Check the baseline: zeroes, and behind the message reset_stats the counters. */
 static void check_baseline(struct align_target *at)
 {
 	static char *reset[] = { "reset_stats" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the target tells of itself, against what the simulation has counted on its
- * own: all counters and histograms of the ledger, status, table line, memory.
+ * The figures that the target shows, against the simulation's own: all counters and
+ * histograms of the ledger, status, table line, memory.
  */
 #ifndef SIM_FIGURES_H
 #define SIM_FIGURES_H
@@ -11,7 +11,7 @@
 struct align_target;
 
 /**
- * struct figures - what the simulation knows of a device
+ * struct figures - a device as the simulation knows it
  * @plan: the plan of its world
  * @mode: its mode
  * @max_blocks: the limit that was set last

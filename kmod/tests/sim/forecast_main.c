@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sim-forecast: what alignctl's forecast says of a trace, against the ledger of the
- * engine that gets it, trace by trace.
+ * sim-forecast: compares alignctl's forecast of a trace with the ledger of the engine
+ * that gets the trace, for one trace after the other.
  *
  *     sim-forecast [--seed N] [--traces N] [--first N] [--show]
  *
  * --first leaves out all but the first requests of each trace; --show prints the
  * trace, and the story in each mode.
  *
- * Where the forecast is exact, each of its figures must be what the ledger has: the
- * requests come one at a time; the blocks are not so many that it depends on timing
- * which of them leave; and no block is as old as a limit of the engine, give or take
- * APART_NS. While a block that a touch has completed is in flight, another touch of
- * it is written once more, in pad_writes alone. Otherwise the figures must be within
- * the bounds that are claimed of any requests.
+ * Where the forecast is exact, each of its figures must be the ledger's: the requests
+ * come one at a time; the blocks are not so many that it depends on timing which of
+ * them leave; and no block is as old as a limit of the engine, give or take APART_NS.
+ * While a block that a touch has completed is in flight, another touch of it is
+ * written once more, in pad_writes alone. Otherwise the figures must be within the
+ * bounds that are claimed of any requests.
  *
  * Exit status 1 if a figure differs, 2 if the arguments are bad.
  */
@@ -51,17 +51,17 @@ enum ledger_counter {
 #define NS_OF_MS	1000000ULL
 /* Ages of blocks that decide something are multiples of this. */
 #define AGES_NS		(250 * NS_OF_MS)
-/* How far from them all ages are: some jiffies, in which timers come late. */
+/* Distance of all ages from such multiples: some jiffies, in which timers come late. */
 #define APART_NS	(16 * NS_OF_MS)
 /* So many bursts have times that are apart. */
 #define MOST_BURSTS	15U
 #define OPS		120U
 
-/* How a trace is sent, on which it depends what the forecast claims. */
+/* Ways to send a trace; the claims of the forecast depend on them. */
 enum way {
 	WAY_UNTIMED,		/* without pauses */
 	WAY_TIMED,		/* at times that are apart */
-	WAY_ENDED,		/* as UNTIMED, while what was completed is written */
+	WAY_ENDED,		/* as UNTIMED, while completed blocks are written */
 	WAY_ROUGH,		/* at any times */
 	WAY_TOGETHER,		/* several requests in flight */
 	WAYS,
@@ -194,8 +194,8 @@ static void make_trace(struct traced *traced, sim_u64 seed, enum way way)
 	chance_state = seed * WAYS + way;
 	make_device(&traced->plan);
 	/*
-	 * What waits for a block in flight leaves the row in front of it held, so
-	 * there may be too many held blocks before the forecast says so.
+	 * A touch that waits for a block in flight leaves the row in front of it
+	 * held, so the engine may have too many held blocks before the forecast does.
 	 */
 	if (way == WAY_ENDED)
 		traced->plan.max_blocks = 4096;
@@ -248,7 +248,7 @@ static struct fixing_request request_of(const struct world_plan *plan,
 	};
 }
 
-/* What the forecast says of a trace. */
+/* The forecast of a trace. */
 struct said {
 	struct fixing_figures fixing;
 	uint64_t distinct;
@@ -298,7 +298,7 @@ static struct {
 	sim_u64 of_way[WAYS];
 } count;
 
-/* A comparison of a trace, for what it says of a difference. */
+/* A compared trace, for the messages about differences. */
 struct compared {
 	const struct traced *traced;
 	sim_u64 seed;

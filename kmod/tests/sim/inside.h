@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the machine is made of, for a search that keeps its states and tells them apart.
+ * The parts of the machine, for a search that keeps its states and tells them apart.
  * Other files must not use this.
  */
 #ifndef SIM_INSIDE_H

@@ -41,7 +41,7 @@ void life_init(void)
 	copy_data(pristine, __start_sim_data);
 }
 
-/* What is on the medium must be what the oracle allows. */
+/* Check that the oracle allows the content of the medium. */
 static void judge_medium(void *argument)
 {
 	const struct world_plan *plan = argument;
@@ -59,7 +59,7 @@ static void judge_medium(void *argument)
 	machine_stop("judged");
 }
 
-/* A reboot has written all that was held: as if it were read now. */
+/* A reboot has written all held blocks: judge the medium as if it were read now. */
 static void judge_reboot(void *argument)
 {
 	const struct world_plan *plan = argument;
@@ -97,7 +97,7 @@ static struct machine_result run(void (*first)(void *argument),
 	return end_of(world, machine_run(first, &world->plan));
 }
 
-/* What judges needs nothing of the engine's data; a world has them as at the start. */
+/* Run a world on static data as they were at the start. The judges need none of them. */
 static struct machine_result run_world(struct life_world *world)
 {
 	copy_data(__start_sim_data, pristine);
@@ -133,7 +133,7 @@ static void cut_power(enum media_cut how, const struct life_world *world)
 	media_cut(how, world->cut_seed, block, lead);
 }
 
-/* Look at what a world leaves. Return: the violation, or NULL. */
+/* Judge the state that a world leaves. Return: the violation, or NULL. */
 static const char *judge(struct life_script *script, unsigned int i, bool made,
 			 sim_u64 seed, struct machine_result result,
 			 struct life *life)
@@ -145,7 +145,7 @@ static const char *judge(struct life_script *script, unsigned int i, bool made,
 	life->choices += result.choices;
 	if (result.failure || !strcmp(result.why, "given up"))
 		return result.failure;
-	/* Scenes look at what they write by themselves. */
+	/* Scenes check their writes themselves. */
 	if (world->plan.scenes)
 		return NULL;
 	if (made) {
@@ -172,7 +172,7 @@ static const char *live(struct life_script *script, unsigned int i, bool made,
 
 	if (!i)
 		oracle_reset(world->plan.sectors);
-	/* Once a life has errors, what it leaves may be of them. */
+	/* Once a life has errors, the content of its sectors may be due to them. */
 	oracle_gives_up |= world->plan.error_one_in || world->plan.bad_nr;
 	life->worlds = i + 1;
 	return judge(script, i, made, seed, run_world(world), life);

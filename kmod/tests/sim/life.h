@@ -35,7 +35,7 @@ struct life_script {
 };
 
 /**
- * struct life - what came of a script
+ * struct life - the result of a script
  * @failure: the violation, or NULL; it is valid until the next life
  * @hash: of the whole story
  * @cuts: cuts of the power
@@ -51,7 +51,7 @@ struct life {
 };
 
 /*
- * How seeds choose who goes on: all by chance, all by priorities, or each as the
+ * How seeds choose the next thread: all by chance, all by priorities, or each as the
  * seed has it.
  */
 enum life_strategy {
@@ -75,7 +75,7 @@ struct life life_of_seed(sim_u64 seed, struct life_script *script,
 struct life life_of_script(struct life_script *script, bool keep_story);
 /* Go on with the first world of a script, all of whose memory is as it was. */
 struct life life_go_on(struct life_script *script);
-/* Call @part for all memory that makes up a world at rest, but for what its plan has. */
+/* Call @part for all memory that makes up a world at rest, but for its plan. */
 void life_parts(const struct world_plan *plan, void (*part)(void *at, size_t bytes));
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Litmus tests. They are compiled as the engine is, so that they show how weak the
- * memory is that the engine has.
+ * Litmus tests. The tests are compiled as the engine is, so that they show how weak
+ * its memory is.
  */
 #include <linux/atomic.h>
 #include <linux/kernel.h>
@@ -28,7 +28,7 @@ void litmus_begin(void)
 	smp_mb();
 }
 
-/* What the tests have in common: stores and loads, in this order. */
+/* Stores and loads that several tests use, in this order. */
 static void store_x_y(void)
 {
 	WRITE_ONCE(x, 1);
@@ -603,7 +603,7 @@ static bool orders_differ(void)
 	return IS(2, 0, 1) && IS(2, 1, 0) && IS(3, 0, 1) && IS(3, 1, 0);
 }
 
-/* RCU: no reader sees what is behind a grace period and not what is before it. */
+/* RCU: no reader sees a store behind a grace period and not the store before it. */
 static void rcu_load_x_y(void)
 {
 	rcu_read_lock();

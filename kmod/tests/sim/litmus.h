@@ -13,7 +13,7 @@
 /**
  * struct litmus - a litmus test
  * @name: its name, as in tools/memory-model/litmus-tests where it is from there
- * @sometimes: the kernel's memory model allows what @seen looks for
+ * @sometimes: the kernel's memory model allows the outcome that @seen looks for
  * @modelled: the simulated memory shows that outcome, too
  * @process: functions of the threads
  * @seen: tells whether the outcome has come out
@@ -27,7 +27,10 @@ struct litmus {
 
 extern const struct litmus litmus_tests[], litmus_engine_tests[];
 extern const unsigned int litmus_nr, litmus_engine_nr;
-/* What the threads have read, as the tests number it: P0's r0 is 00, P1's r2 is 12. */
+/*
+ * The values that the threads have read, as the tests number them: P0's r0 is 00,
+ * P1's r2 is 12.
+ */
 extern sim_u64 litmus_r[LITMUS_PROCESSES][4];
 
 /* Make the variables and locks as they are at first. */
@@ -42,7 +45,7 @@ void litmus_engine_begin(void);
 #define SOMETIMES(test_name, is_seen, ...) \
 	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ }, \
 	  .sometimes = true, .modelled = true }
-/* What needs a late load, or a store that others see one after the other. */
+/* A test that needs a late load, or a store that CPUs see one after the other. */
 #define LEFT_OUT(test_name, is_seen, ...) \
 	{ .name = test_name, .seen = is_seen, .process = { __VA_ARGS__ }, \
 	  .sometimes = true }

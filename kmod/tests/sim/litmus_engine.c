@@ -34,7 +34,7 @@ static struct holder {
 } ends, fails;
 
 static struct align_block pinned;
-/* Areas of it: nothing is counted in the one, a write in the other. */
+/* Areas of the device: nothing is counted in the one, a write in the other. */
 #define AREA_EMPTY	1
 #define AREA_USED	2
 static struct align_quiet quiet;
@@ -65,7 +65,7 @@ static void holder_begin(struct holder *holder, bool failed)
 	rb_link_node(&block->rest, NULL, &resting->rb_root.rb_node);
 	rb_insert_color_cached(&block->rest, resting, true);
 	held->nr = 2;
-	/* One more has failed, so that this is no news to tell. */
+	/* Another block has failed, so the target stays degraded. */
 	held->nr_failed = 2;
 	atomic_set(failed ? &held->nr_idle : &held->nr_resting, 1);
 }
@@ -118,7 +118,7 @@ void litmus_engine_begin(void)
 	write_io.bio = &write_bio;
 	write_io.at = &ends.at;
 	write_io.write.nr_touches = 1;
-	/* What was held has been dropped since. */
+	/* The write's held touches have been dropped since. */
 	write_io.write.drops = -1;
 	atomic_set(&write_io.write.parts, 2);
 	write_bio.bi_end_io = bio_ends;
@@ -131,8 +131,8 @@ void litmus_engine_begin(void)
 }
 
 /*
- * The gate: who is inside when it has drained once came in after the mode was set,
- * and must see it.
+ * The gate: a writer that is inside when the gate has drained once came in after the
+ * mode was set, and must see that.
  */
 static void enter_gate(void)
 {
@@ -251,7 +251,7 @@ static void make_used_busy(void)
 	R(1, 0) = quiet_end(&quiet, AREA_USED);
 }
 
-/* It was a write of a device that is memory, which a pad read looks at. */
+/* The counted write was of a device that is memory, which a pad read looks at. */
 static void write_and_end(void)
 {
 	buffer[0] = 1;
@@ -312,7 +312,7 @@ static void end_good_piece(void)
 	piece_end(piece[1]);
 }
 
-/* In place of turn.c's: who ends the last piece says how the range went. */
+/* In place of turn.c's: the context that ends the last piece tells the range's result. */
 void __wrap_blocks_end_range(struct align_io *ended, bool ok);
 void __wrap_blocks_end_range(struct align_io *ended, bool ok)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * sim-litmus: runs each litmus test, or one, many times on the simulated machine, each
- * run from a seed of its own, and prints a table: the test, whether the kernel's memory
- * model allows what it looks for, and in how many runs that was seen.
+ * run from a seed of its own, and prints a table: the test, whether the kernel's
+ * memory model allows the outcome that it looks for, and in how many runs that was
+ * seen.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,20 +5,20 @@
  *
  * One thread of the simulation runs at a time, on a stack of its own, and it is
  * the only one that runs until it calls machine_point() or one of the calls that
- * say so. There the seed chooses who goes on. So the same seed makes the same
+ * say so. There the seed chooses the next thread. So the same seed makes the same
  * choices, and the same story.
  *
- * Who may go on is what a real machine allows. Each CPU runs the innermost of: a
- * hard interrupt, a soft interrupt, a task. A task leaves its CPU where it sleeps,
- * or where it can be preempted. A hard interrupt comes to a CPU that has interrupts
- * on, a soft interrupt to one that has interrupts on and runs no other one.
- * Devices run beside the CPUs.
+ * Only threads that a real machine could run go on. Each CPU runs the innermost of: a
+ * hard interrupt, a soft interrupt, a task. A task leaves its CPU where it sleeps, or
+ * where it can be preempted. A hard interrupt comes to a CPU that has interrupts on,
+ * a soft interrupt to one that has interrupts on and runs no other one. Devices run
+ * beside the CPUs.
  *
  * Time stands while a thread can run, and goes on to the next timer when none
  * can, or when the seed says so: a thread may be as slow as it likes.
  *
  * This header serves the kernel's side (the engine and the shim) and the host's
- * (machine_*.c, main.c), which share no other one.
+ * (machine_*.c, main.c), which share no other header.
  */
 #ifndef SIM_MACHINE_H
 #define SIM_MACHINE_H
@@ -64,8 +64,8 @@ enum thread_state {
  * @held: the spin locks that it holds
  * @nr_held: number of @held
  * @flags: PF_KTHREAD of a thread of the kernel
- * @priority: strategy.c's: who has the highest goes on
- * @offers: of a device: what it could do, the @nr-th thing; NULL: no more
+ * @priority: strategy.c's: the thread with the highest goes on
+ * @offers: of a device: return the @nr-th thing that it could do, or NULL
  * @offered: the thing that it was chosen for
  * @id: number, in the story
  * @name: name, in the story
@@ -108,15 +108,15 @@ unsigned int machine_choose(unsigned int n);	/* 0 to @n - 1 */
 bool machine_chance(unsigned int one_in);	/* never if 0 */
 
 /*
- * What a search of all orders decides, where it is about the order that matters;
- * else chance, or what is first.
+ * A choice that a search of all orders makes, where the order matters; else the
+ * search takes 0, and other strategies leave it to chance.
  */
 unsigned int machine_decide(unsigned int n);	/* 0 to @n - 1 */
 /* As machine_chance(); in a search once in a life at most, which @happened keeps. */
 bool machine_once(unsigned int one_in, bool *happened);
 /* From now on orders are searched, or not. */
 void machine_explore(bool explore);
-/* Whether this is a search: what is not searched is kept simple. */
+/* Whether this is a search, where all that is not searched is kept simple. */
 extern bool machine_searches;
 static inline bool machine_is_search(void)
 {
@@ -126,7 +126,7 @@ static inline bool machine_is_search(void)
 /* From now on time goes on only when no thread can: durations are judged. */
 void machine_calm(void);
 bool machine_is_calm(void);
-/* A search may have others go on here. */
+/* A search may have other threads go on here. */
 void machine_yield(void);
 /* Something that steps of a search read or write, beside memory. */
 void machine_note_searched(const void *what, bool write);
@@ -143,7 +143,7 @@ void machine_ignore(const void *from, size_t bytes);
 extern int machine_budget;
 void machine_switch(void);
 
-/* One that orders no access to memory. */
+/* A machine_point() that orders no access to memory. */
 #ifdef SIM_WEAK
 void machine_bare_point(void);
 #else
@@ -176,14 +176,14 @@ void machine_interrupt(enum thread_context context, const char *name,
 /* Sleep until machine_wake(), or @until_ns (~0: no limit); a task or a device. */
 void machine_sleep(const void *waits_for, sim_u64 until_ns);
 void machine_wake(struct thread *thread);
-/* Wake all who sleep for a thing. */
+/* Wake all threads that sleep for a thing. */
 void machine_wake_for(const void *thing);
 
 /* Spin until machine_unspin() for the same thing. */
 void machine_spin(const void *waits_for);
 void machine_unspin(const void *waits_for);
 
-/* What may not sleep here, and why; NULL if it may. */
+/* Return why the current thread may not sleep here; NULL if it may. */
 const char *machine_atomic(void);
 
 /* Whether CPUs see stores of each other late: weak.h. */
@@ -265,10 +265,10 @@ enum machine_kind {
 };
 
 /**
- * struct machine_candidate - who could go on
+ * struct machine_candidate - a candidate to go on next
  * @kind: the kind
  * @who: the thread, or the argument of the interrupt
- * @offer: what a device would do, of several things
+ * @offer: the thing that a device would do, of several
  * @at: place in its list
  */
 struct machine_candidate {
@@ -301,9 +301,9 @@ struct machine_search {
 
 /**
  * struct machine_options - how a machine is run; the host's side asks for it
- * @seed: all that chance decides comes from it
+ * @seed: all random choices come from it
  * @cpus: CPUs in use
- * @strategy: how it is chosen who goes on
+ * @strategy: how the next thread is chosen
  * @mean: mean number of points between two random choices
  * @depth: of PCT: order constraints of the faults that are looked for
  * @steps: of PCT: points that the run is expected to have
@@ -348,7 +348,7 @@ void machine_reset(const struct machine_options *options);
 /* Run @first as a task, and all that it starts, until the end. */
 struct machine_result machine_run(void (*first)(void *argument),
 				  void *argument);
-/* Whether memory is on the stack of who runs; and whether it is the machine's. */
+/* Whether memory is on the current thread's stack; and whether it is the machine's. */
 bool machine_is_on_stack(const void *at);
 bool machine_is_shared(const void *at);
 /* Memory that is still allocated, bytes. */

@@ -2,7 +2,7 @@
 /*
  * The memory of the simulated machine: blocks of powers of two from one arena at a
  * fixed address, so that addresses, which decide where requests are cut, are the
- * same in each run. What is freed is overwritten, and used again as late as can be.
+ * same in each run. Freed memory is overwritten, and used again as late as can be.
  * ASan's build takes the C library's, where ASan sees each use behind a free.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 
 struct chunk {
 	struct chunk *next, *prev;
-	void *base;		/* what ASan's free() wants */
+	void *base;		/* argument of ASan's free() */
 	size_t bytes;
 	unsigned int class;
 	unsigned int magic;
@@ -78,7 +78,7 @@ unsigned int machine_piece_at(const void *at)
 				  (char *)MACHINE_ARENA_AT) / GRANULE;
 	unsigned int nr = granule < MOST_GRANULES ? piece_at[granule] : 0;
 
-	/* What earlier runs have left says nothing. */
+	/* Entries that earlier runs have left mean nothing. */
 	return nr && nr <= nr_pieces && (const char *)at >= pieces[nr] &&
 	       (const char *)at < pieces[nr] + machine_size(pieces[nr]) ? nr : 0;
 #endif
@@ -162,7 +162,7 @@ void *machine_alloc(size_t bytes, size_t align)
 		freed[class].first = chunk->next;
 		memory = (char *)(chunk + 1);
 	} else {
-		/* Aligned to its own size, as the slab does. */
+		/* Align memory to its own size, as the slab does. */
 		size_t step = 32UL << class;
 		uintptr_t at = (uintptr_t)arena + sizeof(*chunk);
 

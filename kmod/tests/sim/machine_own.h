@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of the machine share. Only these include this. */
+/* The common declarations of the machine's files. Only these include this header. */
 #ifndef SIM_MACHINE_OWN_H
 #define SIM_MACHINE_OWN_H
 
@@ -37,8 +37,8 @@ extern size_t nr_threads;
 extern struct machine_result result;
 
 /*
- * Each file of the machine: call @part for its memory, while no thread runs and without
- * what does not change in a search.
+ * Each file of the machine: call @part for its memory, while no thread runs and
+ * without memory that does not change in a search.
  */
 void thread_parts(void (*part)(void *at, size_t bytes));
 void memory_parts(void (*part)(void *at, size_t bytes));
@@ -50,7 +50,7 @@ void search_parts(void (*part)(void *at, size_t bytes));
 
 struct thread *thread_take(enum thread_context context, const char *name,
 			   void (*run)(void *argument), void *argument);
-/* The current thread has returned from what it runs: it is idle, and others go on. */
+/* The current thread's function has returned: it is idle, and other threads go on. */
 void thread_end(void);
 
 /* machine_chance.c */
@@ -67,7 +67,7 @@ static inline sim_u64 next_random(void)
 	return sum;
 }
 
-/* As machine_choose(), for who knows that this is no search. */
+/* As machine_choose(), for callers that know that this is no search. */
 static inline unsigned int choose_of(unsigned int n)
 {
 	return n < 2 ? 0 : (unsigned int)((next_random() >> 32) * n >> 32);
@@ -87,7 +87,7 @@ struct thread *place_task(unsigned int at, unsigned int nr);
 struct thread *take_interrupt(struct queue *queue, enum thread_context context,
 			      bool (*takes)(const struct cpu *),
 			      unsigned int nr, unsigned int at);
-/* Choose who goes on. Return: NULL if no thread can. */
+/* Choose the next thread. Return: NULL if none can go on. */
 struct thread *choose(void);
 
 /* machine_search.c: whether orders are searched; and how often time has gone on meanwhile. */
@@ -103,7 +103,10 @@ void catch_signals(void);
 /* machine_stack.c: a new stack; have a thread begin; go on with another one. */
 char *stack_new(unsigned int id);
 void stack_begin(struct thread *thread);
-/* Have nothing of earlier calls show in what a thread's calls do not set. */
+/*
+ * Clear the unused stack, so that variables that a thread's calls do not set show
+ * nothing of earlier calls.
+ */
 void stack_clean(const struct thread *thread);
 void go_to(struct thread *to);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Who goes on: what a real machine allows, and of that by chance or by priority. */
+/*
+ * Choice of the next thread, by chance or by priority, among those that a real
+ * machine could run.
+ */
 #include "machine_own.h"
 #include "strategy.h"
 
@@ -7,15 +10,15 @@
 static const struct thread no_thread = { .context = CONTEXT_TASK };
 
 /*
- * What a CPU runs is as good as random, and this is asked at each choice: it takes no
- * branches, which a processor would guess wrong.
+ * Return the thread on a CPU. The result is as good as random, and is asked for at
+ * each choice: there are no branches, which a processor would guess wrong.
  */
 static const struct thread *top_of(const struct cpu *cpu)
 {
 	return cpu->top ? cpu->top : &no_thread;
 }
 
-/* Which interrupts a CPU can take now. */
+/* Whether a CPU can take a hard interrupt, a soft interrupt or a task now. */
 bool takes_hard(const struct cpu *cpu)
 {
 	const struct thread *top = top_of(cpu);
@@ -35,13 +38,13 @@ bool takes_task(const struct cpu *cpu)
 	return takes_soft(cpu) & !top_of(cpu)->preempt;
 }
 
-/* Whether what a CPU runs can go on. */
+/* Whether the thread on a CPU can go on. */
 static bool goes_on(const struct cpu *cpu)
 {
 	return top_of(cpu)->state == THREAD_RUNNABLE;
 }
 
-/* Return: what the @nr-th CPU runs, among the CPUs with a runnable thread. */
+/* Return the thread on the @nr-th CPU, among the CPUs with a runnable thread. */
 static struct thread *nth_on_cpu(unsigned int nr)
 {
 	unsigned int i;
@@ -51,7 +54,10 @@ static struct thread *nth_on_cpu(unsigned int nr)
 	return cpus[i].top;
 }
 
-/* Put a task that is on no CPU on one, and what is there beside. */
+/*
+ * Put the waiting task @at on the @nr-th CPU that takes one, and its task in that
+ * place.
+ */
 struct thread *place_task(unsigned int at, unsigned int nr)
 {
 	struct cpu *cpu = NULL;
@@ -111,7 +117,7 @@ static struct thread *choose_random(void)
 	task = nr_waiting ? task : 0;
 	irq = hard.nr ? irq : 0;
 	bh = soft.nr ? bh : 0;
-	/* A thread on a CPU goes on more often than others come. */
+	/* A thread on a CPU goes on more often than a task or an interrupt comes. */
 	kinds = 2 * !!go + !!task + !!irq + !!bh + !!nr_devices;
 	if (!kinds)
 		return NULL;
@@ -138,7 +144,7 @@ static struct thread *choose_random(void)
 	return devices[choose_of((unsigned int)nr_devices)];
 }
 
-/* Who could go on: the place in its list, and the priority. */
+/* A candidate to go on: its place in its list, and its priority. */
 struct candidate {
 	enum { NO_CANDIDATE, ON_CPU, TASK, HARD, SOFT, DEVICE } kind;
 	unsigned int at;

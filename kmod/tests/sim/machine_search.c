@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What a search of all orders asks of the machine; exhaustive.c is one. */
+/* The machine's side of a search of all orders, such as exhaustive.c. */
 #include "machine_own.h"
 
 /* Orders are searched now; and how often time has gone on meanwhile. */

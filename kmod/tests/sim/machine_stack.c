@@ -14,10 +14,10 @@
 
 #include "machine_own.h"
 
-/* So much of a stack is cleaned: what a step uses, and more. */
+/* So much of a stack is cleaned: more than a step uses. */
 #define CLEANED_BYTES	4096
 
-/* Switch stacks: save what a call must keep, and take the other one's. */
+/* Switch stacks: save the registers that a call must keep, and load the other stack's. */
 void stack_switch(void **save, void *to);
 #if defined(__x86_64__)
 __asm__(".text\n"

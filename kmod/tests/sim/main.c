@@ -3,8 +3,8 @@
  * sim: runs the engine in simulated worlds, one seed after the other.
  *
  * A seed is a life: a plan, a world that runs it, maybe a cut of the power, and
- * the next world on the same medium, a few times. What a life must keep is judged
- * by the oracle while it runs, at each cut and at its end.
+ * the next world on the same medium, a few times. The oracle judges a life while it
+ * runs, at each cut and at its end.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -146,7 +146,7 @@ static void tell_timeline(void)
 	timeline_write(stdout, timed_plan);
 }
 
-/* Tell what a script does: its requests, its events, and the time line of the end. */
+/* Print the requests of a script, its events, and the time line of the end. */
 static void explain(struct life_script *script)
 {
 	const struct world_plan *plan = &script->world[script->nr - 1].plan;
@@ -166,7 +166,7 @@ static void explain(struct life_script *script)
 	life_told = tell;
 }
 
-/* Shrink what has shown a violation, write it, and tell it. */
+/* Shrink a script that has shown a violation, write it, and print it. */
 static void make_small(struct life_script *script, const char *failure)
 {
 	char name[64], was[1024];

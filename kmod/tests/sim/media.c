@@ -47,7 +47,7 @@ void media_write(unsigned int sector, sim_u64 tag)
 		cached[nr_cached++] = sector;
 		cell->listed = true;
 	}
-	/* In a search the cache is lost at a cut: what was in it makes no two states. */
+	/* In a search a cut loses the cache: its older tags make no two states. */
 	if (machine_is_search())
 		cell->nr = 0;
 	if (cell->nr == MOST_CACHED) {

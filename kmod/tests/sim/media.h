@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a drive keeps over a loss of power, and what of it.
+ * The content of a drive, and the part of it that survives a loss of power.
  *
  * A logical sector's content is one number, its tag, which fills it. 0 are zeroes.
  * A written tag is in the volatile cache first. The drive may put it on the medium
- * at any time, and sectors in any order, so at a cut a sector has what was on the
+ * at any time, and sectors in any order, so at a cut a sector has its tag on the
  * medium or any of the tags written since.
  */
 #ifndef SIM_MEDIA_H
@@ -16,8 +16,8 @@
 
 /* How sectors come out of a cut. */
 enum media_cut {
-	CUT_NONE,		/* all that was written is there */
-	CUT_ALL,		/* what was not on the medium is gone */
+	CUT_NONE,		/* all written tags are there */
+	CUT_ALL,		/* tags that were not on the medium are gone */
 	CUT_SECTORS,		/* each sector as chance has it */
 	CUT_BLOCKS,		/* each physical block as chance has it */
 	CUT_MASK,		/* of each physical block the sectors of a mask */
@@ -27,11 +27,14 @@ enum media_cut {
 void media_reset(void);
 sim_u64 media_read(unsigned int sector);
 void media_write(unsigned int sector, sim_u64 tag);
-/* Put a sector, or all that is in the cache, on the medium. */
-/* The first @nr sectors, and all else that decides what comes: for a search. */
+/*
+ * Call @word for the first @nr sectors, and all else that decides the future: for a
+ * search.
+ */
 void media_state(unsigned int nr, void (*word)(sim_u64 word));
 /* Call @part for the memory that keeps the first @nr sectors. */
 void media_parts(unsigned int nr, void (*part)(void *at, size_t bytes));
+/* Put a sector, or the whole cache, on the medium. */
 void media_settle(unsigned int sector);
 void media_flush(void);
 /*

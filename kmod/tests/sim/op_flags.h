@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a request of the plan is for the block layer. */
+/* The block layer's operation and flags of a request of the plan. */
 #ifndef SIM_OP_FLAGS_H
 #define SIM_OP_FLAGS_H
 

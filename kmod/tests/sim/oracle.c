@@ -41,7 +41,7 @@ static unsigned int untouched = ORACLE_SECTORS;
 /* The device of a sector: in front of @border, or behind it. */
 static unsigned int border;
 static sim_u64 flushed[2], clock;
-/* What was last was an end. */
+/* The last event was an end. */
 static bool was_end;
 /* When the reads in flight began. */
 static sim_u64 reads[MOST_READS];
@@ -82,8 +82,8 @@ sim_u64 oracle_tag(sim_u64 write, unsigned int sector)
 }
 
 /*
- * What begins behind the same end does so at one moment, and what ends behind the same
- * begin: only of a begin and an end it is asked which was first.
+ * Return the moment of a begin or an end. Begins behind the same end have one moment,
+ * and so have ends behind the same begin: only a begin and an end are ever compared.
  */
 static sim_u64 moment_of(bool end)
 {
@@ -285,7 +285,7 @@ void oracle_whole(const struct oracle_write *write, unsigned int first,
 		find_write(&sectors[first], write)->whole = true;
 }
 
-/* Whether a discard may have ended what the target could not write. */
+/* Whether a discard may have ended data that the target could not write. */
 static bool gives_up(const struct version *version)
 {
 	return version->maybe && version->whole && oracle_gives_up;
@@ -316,7 +316,7 @@ void oracle_lost(unsigned int first, unsigned int nr)
 		for (j = 0; j < sector->nr; j++) {
 			struct version *version = &sector->version[j];
 
-			/* What was found may be undone, once. */
+			/* Content that a read has found may be undone, once. */
 			version->found = NEVER;
 			version->over = NEVER;
 			if (version->began && !is_durable(sector, version))

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What each sector may lawfully contain: the promises, judged from outside.
+ * The content that each sector may lawfully have: the promises, judged from outside.
  *
  * 1. A sector has the content of one write, whole. Writes in flight together come
- *    in any order, and in another one for each sector. One that failed, or whose
+ *    in any order, and in another one for each sector. A write that failed, or whose
  *    touches the target has given up, may be there or not.
- * 2. A read finds the content of a write unless another one surely came between:
- *    it began after that write had ended, and had ended before the read began.
- *    What a read has found is not undone while its write is in flight, either: a
- *    read that begins after the first has ended finds that or something newer,
- *    unless the machine stops in between, or oracle_gives_up is set.
+ * 2. A read finds the content of a write unless another write surely came between:
+ *    it began after the first had ended, and had ended before the read began.
+ *    Content that a read has found is not undone while its write is in flight,
+ *    either: a read that begins after the first has ended finds that content or
+ *    newer, unless the machine stops in between, or oracle_gives_up is set.
  * 3. A write is durable if it was FUA and has ended well, or a flush that began
  *    after its end has ended well. After a cut of the power a sector has the
  *    content of a write of which none that is durable began after its end.
- * 4. A discarded sector has zeroes, or what it had: a drive may ignore a discard, and
- *    then nothing older may come back. If oracle_gives_up is set, a discard of a
- *    whole block also ends what a target could not write of it, and then a sector
- *    there has any content.
+ * 4. A discarded sector has zeroes, or its content of before: a drive may ignore a
+ *    discard, and then nothing older may come back. If oracle_gives_up is set, a
+ *    discard of a whole block also ends data that a target could not write to it,
+ *    and then a sector there has any content.
  *
  * The order of begin and end is that in which these functions are called.
  */
@@ -26,8 +26,8 @@
 #include "machine.h"
 
 /*
- * Whether writes fail, so that a discard may give up what is held, and what a read
- * has found of a write in flight may be undone.
+ * Whether writes fail, so that a discard may give up held data, and content of a
+ * write in flight may be undone after a read has found it.
  */
 extern bool oracle_gives_up;
 
@@ -63,13 +63,16 @@ void oracle_begin(struct oracle_write *write, unsigned int first, unsigned int n
 void oracle_whole(const struct oracle_write *write, unsigned int first,
 		  unsigned int end);
 void oracle_end(const struct oracle_write *write, bool ok, bool durable);
-/* The target has given up what it held of a range. */
+/* The target has given up the held data of a range. */
 void oracle_lost(unsigned int first, unsigned int nr);
 
-/* The machine has stopped: what was found of writes in flight may be undone. */
+/* The machine has stopped: found content of writes in flight may be undone. */
 void oracle_stopped(void);
 
-/* What is known of the first @nr sectors, without the order of versions: for a search. */
+/*
+ * Call @word for the versions of the first @nr sectors, without their order: for a
+ * search.
+ */
 void oracle_state(unsigned int nr, void (*word)(sim_u64 word));
 /* Call @part for the memory that keeps the first @nr sectors. */
 void oracle_parts(unsigned int nr, void (*part)(void *at, size_t bytes));

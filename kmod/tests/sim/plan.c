@@ -6,7 +6,7 @@
 
 /* Chance of the plans, apart from that of the machine. */
 static sim_u64 plan_state;
-/* That of what came later: what a seed had planned before stays as it was. */
+/* Chance of choices that were added later: a seed's older choices stay as they were. */
 static sim_u64 later_state;
 enum plan_focus plan_focus;
 
@@ -141,7 +141,7 @@ void plan_alone(struct world_plan *plan)
 
 /*
  * Writes over a boundary with a bad block in front of it, and an administrator who
- * gives up what failed, again and again: what is held of a write fails while its
+ * gives up failed blocks, again and again: the held part of a write fails while its
  * other part is in flight.
  */
 static void plan_drops(struct world_plan *plan, unsigned int block)
@@ -226,8 +226,8 @@ static void plan_memory(struct world_plan *plan, unsigned int block)
 }
 
 /*
- * Reads and writes of two blocks, and many flushes: reads are in flight below
- * while what they have pinned is written, and written again.
+ * Reads and writes of two blocks, and many flushes: reads are in flight below while
+ * the blocks that they have pinned are written, and written again.
  */
 static void plan_reads(struct world_plan *plan, unsigned int block)
 {
@@ -344,8 +344,8 @@ static void plan_discards(struct world_plan *plan, unsigned int block)
 }
 
 /*
- * Lives that differ only in which allocation fails: one of all that may not sleep,
- * and one in so many lives none.
+ * Lives that differ only in which allocation fails, of all that may not sleep; in one
+ * of so many lives none does.
  */
 #define ALLOCATIONS	256U
 
@@ -391,7 +391,7 @@ static void plan_gate(struct world_plan *plan, unsigned int block)
 	plan->depth = 1 + plan_chance(3);
 }
 
-/* Suspends, while some held blocks fail and are tried again, and others are in flight. */
+/* Suspends, while some held blocks fail and are retried, and others are in flight. */
 static void plan_quiet(struct world_plan *plan, unsigned int block)
 {
 	plan_few_blocks(plan, block, EVENT_SUSPEND);
@@ -444,7 +444,7 @@ static void plan_logical(struct world_plan *plan)
 	plan->zeroes -= plan->zeroes % plan->logical;
 }
 
-/* A drive that does what it is asked to, for scenes. */
+/* A drive that fails or delays requests only on a scene's order. */
 static void plan_scenes(struct world_plan *plan)
 {
 	plan->scenes = true;
@@ -470,7 +470,7 @@ static void plan_scenes(struct world_plan *plan)
 	plan->nr_ops = 0;
 }
 
-/* What is acknowledged must be on the drive, for a layer that sends no flushes. */
+/* Acknowledged writes must be on the drive, for a layer that sends no flushes. */
 static void plan_layer(struct world_plan *plan)
 {
 	plan->mode = 2;
@@ -480,7 +480,7 @@ static void plan_layer(struct world_plan *plan)
 	plan->reboot = false;
 }
 
-/* What decides all of a life but the allocation that fails. */
+/* Return the part of a seed that decides all of a life but the failing allocation. */
 sim_u64 plan_life(sim_u64 seed)
 {
 	return plan_focus == FOCUS_ALLOCATIONS ? seed / ALLOCATIONS : seed;
@@ -516,9 +516,9 @@ static void plan_targets(struct world_plan *plan)
 }
 
 /*
- * What came later: the power goes after any event, not only as a request is done,
- * the drive changes, a table has two targets, devices have files, memory is short, and
- * a cgroup has a limit.
+ * Choices that were added later: the power goes after any event, not only as a
+ * request is done, the drive changes, a table has two targets, devices have files,
+ * memory is short, and a cgroup has a limit.
  */
 static void plan_later(struct world_plan *plan)
 {
@@ -540,7 +540,7 @@ static void plan_later(struct world_plan *plan)
 
 /*
  * Choose P. The largest blocks are rare, as the drive has few of them, and come from
- * the end of what 16384 has: the choices of other lives stay as they are.
+ * the end of 16384's share: the choices of other lives stay as they are.
  */
 static unsigned int plan_physical(void)
 {

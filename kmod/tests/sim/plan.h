@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The plans of a seed's worlds: what chance decides before a world begins. */
+/* The plans of a seed's worlds: all choices made before a world begins. */
 #ifndef SIM_PLAN_H
 #define SIM_PLAN_H
 
 #include "world.h"
 
-/* What all lives are about, if one thing is asked for. */
+/* The subject of all lives, if one is asked for. */
 enum plan_focus {
 	FOCUS_NONE,
 	FOCUS_DROPS,
@@ -33,7 +33,7 @@ extern enum plan_focus plan_focus;
 void plan_begin(sim_u64 seed);
 /* Plan the next world; @first: of a life. */
 void plan_make(struct world_plan *plan, sim_u64 seed, bool first);
-/* What decides all of a life but the allocation that fails. */
+/* Return the part of a seed that decides all of a life but the failing allocation. */
 sim_u64 plan_life(sim_u64 seed);
 /* Draw a number below @n from the chance of the plans. */
 unsigned int plan_chance(unsigned int n);

@@ -10,7 +10,7 @@
 
 /* Requests that a thread has in flight. */
 #define DEPTH		64U
-/* Longer than a world lasts, of what is to stay held. */
+/* hold_ms of blocks that are to stay held: longer than a world lasts. */
 #define LONG_MS		100000U
 
 static bool one_in(unsigned int n)
@@ -157,7 +157,7 @@ static void plan_waiters(struct world_plan *plan, unsigned int block)
 	plan->threads = WORLD_THREADS;
 	plan->slow_one_in = 2;
 	plan->inline_end = false;
-	/* A reboot that waits no longer, or a message that gives up what failed. */
+	/* A reboot that waits no longer, or a message that gives up failed blocks. */
 	plan->reboot = hangs;
 	plan->hang_at = hangs ? 1 + plan_chance(40) : 0;
 	plan->hang_ms = 60000;

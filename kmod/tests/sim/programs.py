@@ -35,7 +35,7 @@ def build(out, linux, *variables):
 
 @functools.cache
 def sources():
-    """Return a digest of what a build is made of, but for make's variables."""
+    """Return a digest of the inputs of a build, but for make's variables."""
     compiler = subprocess.run(["cc", "--version"], capture_output=True, text=True, check=True).stdout
     files = [*sorted(KMOD.glob("*.[ch]")), HERE / "Makefile", *sorted(HERE.rglob("*.[ch]"))]
     texts = (part for path in files for part in (str(path.relative_to(KMOD)), path))
@@ -47,7 +47,7 @@ def build_once(out, linux, *variables):
     folder = kept.result("simulation", kept.digest(sources(), str(linux), *variables),
                          lambda scratch: build(scratch, linux, *variables))
     shutil.copytree(folder, out, symlinks=True, dirs_exist_ok=True)
-    # The sources of another checkout may be younger than what was built of the same text, and make goes by age.
+    # The sources of another checkout may be younger than objects built from the same text, and make goes by age.
     now = time.time()
     for path in out.rglob("*"):
         os.utime(path, (now, now), follow_symlinks=False)
@@ -77,7 +77,7 @@ def change(path, old, new):
 
 
 def build_with_changes(built, linux, folder, changes, *variables):
-    """Return the folder of a build of the engine with changes: (file, text, what takes its place)."""
+    """Return the folder of a build of the engine with changes: (file, text, replacement)."""
     kmod = copy_of_the_code(folder / "kmod")
     for file, old, new in changes:
         change(kmod / file, old, new)
@@ -99,7 +99,7 @@ def runs_with_changes(built, linux, folder, changes, runs, expected, *variables)
     """Return the status and the output of each run of the engine with changes.
 
     runs: (program, option...); expected(results): whether all runs have ended as they should. Programs and options decide
-    all that happens there, so what was expected is kept for runs of the tests on the same sources, but for make check-all.
+    all that happens there, so expected results are kept for runs of the tests on the same sources, but for make check-all.
     """
     def run():
         out = build_with_changes(built, linux, folder, changes, *variables)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Scenes: one thing after the other on a quiet drive, and what must come of each. */
+/*
+ * Scenes: one thing after the other on a quiet drive, each with its expected result.
+ */
 #ifndef SIM_SCENES_H
 #define SIM_SCENES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of what an administrator does, or the kernel in his place: suspends, changes of the
- * mode, removals, tables, messages, sleeps of the machine and reboots.
+ * Scenes of actions of an administrator, or of the kernel in his place: suspends,
+ * changes of the mode, removals, tables, messages, sleeps of the machine and reboots.
  */
 #include <linux/reboot.h>
 #include <linux/suspend.h>
@@ -69,7 +69,7 @@ void scene_suspends(void)
 	act_write(stage_at(4), 1);
 	stage_waits(WRITES);
 	begin(suspend_task);
-	/* It is written at once, while the suspend waits. */
+	/* The block is written at once, while the suspend waits. */
 	must_see(0, REQ_OP_READ, stage_at(4), stage.block);
 	stage_rest_ms(50);
 	kill_admin();
@@ -136,10 +136,7 @@ static void fail_to_flush(unsigned int block)
 	must_log("degraded");
 }
 
-/*
- * What is cached of a block ends with a suspend, though it is held and has
- * failed.
- */
+/* A suspend evicts the cached content of a block, though it is held and has failed. */
 void scene_forgotten(void)
 {
 	stage_open(2, 400, 64);
@@ -195,7 +192,7 @@ void scene_gate(void)
 	first = admin;
 	stage_rest_ms(10);
 	MUST(answered, false);
-	/* One that waits for this message is killed alone. */
+	/* An administrator who waits for this message is killed alone. */
 	begin(mode_task);
 	MUST(admin != first, true);
 	kill_admin();
@@ -250,7 +247,7 @@ void scene_sleeps(void)
 	stage_close();
 }
 
-/* What is made in a sleep knows no block either, until the machine goes on. */
+/* A device created in a sleep caches no block either, until the machine goes on. */
 void scene_woken(void)
 {
 	shim_sleep_event(PM_HIBERNATION_PREPARE);
@@ -276,7 +273,7 @@ void scene_removal(void)
 	MUST(stage_medium(second), stage.content[second]);
 }
 
-/* What a message that is refused leaves in the log, and what a table is answered. */
+/* The log line of each refused message, and the error of a refused table. */
 void scene_refusals(void)
 {
 	char *argv[] = { "drive", "0", "14", "mode", "pad" }, *error = NULL;
@@ -295,7 +292,7 @@ void scene_refusals(void)
 	stage_close();
 }
 
-/* Who opens a device while its cache is off sends no flush, and nothing is held. */
+/* An opener that came while the cache was off sends no flush, so nothing is held. */
 void scene_cache(void)
 {
 	struct gendisk *disk;
@@ -318,7 +315,7 @@ void scene_cache(void)
 		must_log("coalesce: the device was open without a write cache");
 		stage_close();
 	}
-	/* So it is with a device that is in the mode already. */
+	/* The same with a device that is in the mode already. */
 	stage_open(2, 400, 64);
 	disk = dm_disk(stage.md);
 	disk->write_cache = false;
@@ -432,7 +429,7 @@ void scene_two_resets(void)
 	}
 }
 
-/* What a reboot writes, and in which time. */
+/* A reboot writes held blocks, and waits a second more; without any it ends at once. */
 void scene_reboot_in_time(void)
 {
 	u64 began;
@@ -476,7 +473,7 @@ void scene_late_reboot(void)
 	stage_waits(READS);
 	begin(flush_task);
 	stage_rest_ms(1);
-	/* As many as may read into memory of their own; the others rest. */
+	/* As many blocks as may read into memory of their own; the others rest. */
 	MUST(drive_in_flight(), 16);
 	drive_forget_seen();
 	zeroes = act_send(REQ_OP_WRITE_ZEROES, stage_at(4 + 20),
@@ -493,7 +490,7 @@ void scene_late_reboot(void)
 	MUST(COUNT(rmw_avoided_superseded), nr - 20);
 	for (i = 0; drive_seen(i); i++)
 		MUST(drive_seen(i)->op, REQ_OP_WRITE_ZEROES);
-	/* What has been read by then is written; what rests is lost. */
+	/* Blocks that have been read by then are written; resting ones are lost. */
 	stage_waits(0);
 	act_write(stage_at(110), 1);
 	stage_rest_ms(6000);

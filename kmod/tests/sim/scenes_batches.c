@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of what takes several holdings of a lock: each time it is released, what has
- * been done, and what a request would find that comes then.
+ * Scenes of work that takes several holdings of a lock: each time it is released, the
+ * work done so far, and the state that a request would find then.
  */
 #include "block_state.h"
 #include "buffer.h"
@@ -28,7 +28,7 @@ void scene_batches(void)
 {
 	unsigned int nr = BLOCKS_BATCH + 16, i;
 
-	/* It is one request of the drive. */
+	/* The write is one request of the drive. */
 	if (stage.block > 16)
 		return;
 	stage_open(1, 400, 256);
@@ -55,14 +55,14 @@ static void hold_row(unsigned int nr)
 	MUST(stage.at->engine.held.nr, nr);
 }
 
-/* What covers too many held blocks is cut, but for what is atomic. */
+/* A write or discard over too many held blocks is cut, an atomic write is not. */
 void scene_cut(void)
 {
 	unsigned int nr = RANGE_BLOCKS + 8, i;
 	struct request_queue *queue = stage.drive->queue;
 	u64 waits;
 
-	/* It is one request of the drive. */
+	/* The write is one request of the drive. */
 	if (stage.block > 16)
 		return;
 	stage_open(2, 400, 256);
@@ -78,7 +78,7 @@ void scene_cut(void)
 			       nr * stage.block)), BLK_STS_OK);
 	must_see(2, REQ_OP_WRITE, stage_at(4), nr * stage.block);
 	must_see_no(3);
-	/* Discards go between granules; what they give up is written before. */
+	/* Discards are cut between granules; held data they drop are written first. */
 	queue->limits.discard_granularity = 24 * stage.block * SECTOR_SIZE;
 	queue->limits.discard_alignment = 5 * stage.block * SECTOR_SIZE;
 	hold_row(nr);
@@ -124,7 +124,7 @@ void scene_many_parts(void)
 	if (stage.block > 8)
 		return;
 	stage_open(2, 400, 256);
-	/* The first part finds what is held, and the others what is in flight. */
+	/* The first part meets held blocks, and the other parts blocks in flight. */
 	hold_row(RANGE_BLOCKS);
 	stage_waits(READS);
 	for (i = 0; i < ARRAY_SIZE(touch); i++)
@@ -152,7 +152,7 @@ void scene_many_parts(void)
 /* How often the block 4 was seen with touches that are not in its buffer yet. */
 static unsigned int partly_patched;
 
-/* What a read would take from the buffer must be there. */
+/* Sectors that a read would take from the buffer must be in it. */
 static void look_at_patched(void)
 {
 	struct align_target *at = stage.at;

@@ -45,7 +45,7 @@ void scene_shared_reads(void)
 	stage_widen();
 }
 
-/* Of a read go down as they came: all, if it is whole, else what lies between its ends. */
+/* A whole read goes down unmodified; of any other one, the part between its ends does. */
 void scene_whole_reads(void)
 {
 	struct queue_limits *limits = &stage.drive->queue->limits;
@@ -62,7 +62,7 @@ void scene_whole_reads(void)
 	must_see(0, REQ_OP_READ, stage_at(4), 3 * stage.block);
 	must_see_no(1);
 	MUST(COUNT(reads_bounced), 0);
-	/* It is one, however many requests there are for it. */
+	/* The read counts once, however many requests there are for it. */
 	act_read(stage_at(4) + half, 3 * stage.block);
 	must_have_seen(REQ_OP_READ, stage_at(4), stage.block);
 	must_have_seen(REQ_OP_READ, stage_at(5), 2 * stage.block);
@@ -75,7 +75,7 @@ void scene_whole_reads(void)
 	stage_widen();
 }
 
-/* A part of what must be written as a whole is refused, and the rest is not. */
+/* An indivisible write of a part of a block is refused, one of whole blocks is not. */
 void scene_indivisible(void)
 {
 	if (stage.block > 16 || stage.block < 2 || stage.plan->offset)
@@ -131,7 +131,7 @@ void scene_copies(void)
 	act_place.alone = 0;
 	stage_rest_us(AT_ONCE_US);
 	MUST(drive_in_flight(), nr);
-	/* What is more than map sends is left to a worker. */
+	/* The requests beyond those that map sends are left to a worker. */
 	for (i = 0; i < nr; i++)
 		by_map += drive_seen(i)->by == current;
 	MUST(by_map, min(nr, MAP_COPIES));

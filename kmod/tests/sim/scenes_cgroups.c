@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Scenes of a cgroup that has a limit of the drive: its requests may wait for long in a
- * queue of its own, for which those that the drive is told to keep waiting stand. Nothing
- * of another one may wait for them.
+ * queue of its own, for which requests that the drive is told to keep waiting stand.
+ * No request of another cgroup may wait for them.
  */
 #include <linux/sched.h>
 
@@ -29,7 +29,7 @@ static struct act *send_of_cgroup(blk_opf_t opf, unsigned int first, unsigned in
 	return act;
 }
 
-/* A write over what is held waits until that is written, if it may come late. */
+/* A write over a held block waits until that is written, if it may come late. */
 void scene_limited(void)
 {
 	const struct drive_seen *seen;
@@ -52,7 +52,7 @@ void scene_limited(void)
 	seen = must_see(2, REQ_OP_WRITE, stage_at(4), stage.block);
 	MUST(seen->cgroup, CGROUP);
 	MUST(COUNT(rmw_avoided_superseded), 0);
-	/* The same where a kernel thread sends what the cgroup has written. */
+	/* The same where a kernel thread sends a write of the cgroup. */
 	act_write(stage_at(6), 1);
 	drive_forget_seen();
 	current->flags = PF_KTHREAD;
@@ -63,7 +63,7 @@ void scene_limited(void)
 	must_see(1, REQ_OP_WRITE, stage_at(6), stage.block);
 	seen = must_see(2, REQ_OP_WRITE, stage_at(6), stage.block);
 	MUST(seen->cgroup, CGROUP);
-	/* What no limit holds up goes over it at once. */
+	/* A write that no limit holds up supersedes a held block at once. */
 	act_write(stage_at(8), 1);
 	drive_forget_seen();
 	act_write(stage_at(8), stage.block);
@@ -78,8 +78,9 @@ void scene_limited(void)
 }
 
 /*
- * Nor does a write of another one go over what is held, if it has to wait at the next
- * block, or the one before, for a touch that waits for a write of the cgroup.
+ * Nor does a write from outside the cgroup go over a held block, if it has to wait at
+ * the next block, or the one before, for a touch that waits for a write of the
+ * cgroup.
  */
 void scene_limited_behind(void)
 {
@@ -130,7 +131,7 @@ void scene_limited_elsewhere(void)
 	stage_close();
 }
 
-/* The last memory is on no account, as all others wait for it. */
+/* Requests with the last memory are on no cgroup's account, as all others wait for it. */
 void scene_scarce(void)
 {
 	struct act *first, *second, *third;
@@ -150,7 +151,7 @@ void scene_scarce(void)
 	must_see_no(2);
 	stage_waits(0);
 	MUST(act_wait(first) | act_wait(second) | act_wait(third), BLK_STS_OK);
-	/* The same of reads. */
+	/* The same with reads. */
 	stage_waits(READS);
 	drive_forget_seen();
 	act_place.cgroup = CGROUP;
@@ -204,9 +205,9 @@ void scene_own_memory(void)
 		stage_waits(READS | WRITES);
 		range = act_send(REQ_OP_WRITE, at, stage.block);
 		stage_rest_us(AT_ONCE_US);
-		/* It is too late for this turn of the block. */
+		/* The touch is too late for this turn of the block. */
 		touch = send_of_cgroup(0, at + 1, 1);
-		/* And this one uses the buffer, as what is held is not on the drive. */
+		/* And the read uses the buffer, as the held data are not on the drive. */
 		read = act_send(REQ_OP_READ, at, stage.block);
 		stage_rest_us(AT_ONCE_US);
 		must_see_no(2);

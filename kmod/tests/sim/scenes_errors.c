@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of a drive that fails: what stays held, what is tried again, what is told.
+ * Scenes of a drive that fails: held blocks, retries, log lines.
  */
 #include "block_state.h"
 #include "scenes.h"
 #include "stage.h"
 
 /*
- * By what the blocks 4 and 5, of which the write failed, are tried again as one, or
- * REQ_OP_FLUSH: they failed in the other order, or only one needs a read.
+ * Return the request that retries the blocks 4 and 5 as one after their write has
+ * failed; or REQ_OP_FLUSH: the blocks failed in the other order, or only one needs a
+ * read.
  */
 static enum req_op tried_as_one_by(void)
 {
@@ -25,7 +26,7 @@ static enum req_op tried_as_one_by(void)
 	return first->valid ? REQ_OP_WRITE : REQ_OP_READ;
 }
 
-/* What cannot be written stays held, is told, and is tried again. */
+/* A block that cannot be written stays held, is reported, and is retried. */
 void scene_degraded(void)
 {
 	unsigned int events = shim_nr_events;
@@ -48,7 +49,7 @@ void scene_degraded(void)
 	MUST(COUNT(degraded), 2);
 	MUST(COUNT(flushes_failed), 1);
 	MUST(HELD, 2);
-	/* One request, and each of both alone. */
+	/* One request for both blocks, and each block alone. */
 	must_see(0, REQ_OP_READ, stage_at(4), 2 * stage.block);
 	must_see(1, REQ_OP_WRITE, stage_at(4), 2 * stage.block);
 	must_see(2, REQ_OP_WRITE, stage_at(4), stage.block);
@@ -84,7 +85,7 @@ void scene_degraded(void)
 	stage_close();
 }
 
-/* Each block is tried again when its own time has come, not at another one's. */
+/* Each block is retried when its own time has come, not at another one's. */
 void scene_retries(void)
 {
 	unsigned int block[2] = { 4, machine_choose(2) ? 20 : stage.border + 8 };
@@ -116,7 +117,7 @@ void scene_retries(void)
 	stage_close();
 }
 
-/* Which blocks a flush waits for: a younger one that fails is none of them. */
+/* A flush does not wait for a younger block that fails. */
 void scene_younger_fails(void)
 {
 	unsigned int half = stage.block / 2;
@@ -143,7 +144,7 @@ void scene_younger_fails(void)
 	stage_close();
 }
 
-/* A block that cannot be read: its touches go as they came. */
+/* A block that cannot be read: its touches go down unmodified. */
 void scene_unreadable(void)
 {
 	unsigned int physical = stage.plan->physical;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of the files in sysfs: each is there, and says what is so.
+ * Scenes of the files in sysfs: each is there, with the right content.
  */
 #include "block_state.h"
 #include "node.h"
@@ -104,7 +104,7 @@ static void must_count_rows(void)
 	     ARRAY_SIZE(target_files));
 }
 
-/* What a baseline of a histogram says is what the histogram said at the reset. */
+/* The baseline of a histogram is the histogram at the reset. */
 static void must_keep_baselines(void)
 {
 	unsigned int i;
@@ -125,7 +125,7 @@ static void must_keep_baselines(void)
 	must_say("", "baseline_size_histogram", earlier);
 }
 
-/* What a device of one target says of itself, and of its target. */
+/* Check the files of a device of one target, and those of its target. */
 static void must_tell_target(void)
 {
 	char device[24];
@@ -156,7 +156,7 @@ static void load_small(struct mapped_device *md, unsigned int nr)
 	MUST(shim_md_load_targets(md, targets, nr, &error), 0);
 }
 
-/* What is measured for attestation has the offset once. */
+/* The measurement for attestation has the offset once. */
 static void must_attest_unknown(struct dm_target *ti)
 {
 	ti->type->status(ti, STATUSTYPE_IMA, 0, text, sizeof(text));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of how long touches are held, of what has them written before that time, and of
- * what is written over them.
+ * Scenes of how long touches are held, of requests that have them written before that
+ * time, and of writes over them.
  */
 #include "hold.h"
 #include "scenes.h"
@@ -127,7 +127,7 @@ void scene_stream(void)
 	stage_close();
 }
 
-/* What is written over what is held. */
+/* Requests over held blocks. */
 void scene_over_held(void)
 {
 	struct act *act;
@@ -139,7 +139,7 @@ void scene_over_held(void)
 	must_see_no(1);
 	MUST(COUNT(rmw_avoided_superseded), 1);
 	MUST(HELD, 0);
-	/* Two that come while it is young go over it at once. */
+	/* Two writes that come while the block is young go over it at once. */
 	act_write(stage_at(6) + 1, 1);
 	stage_waits(WRITES);
 	drive_forget_seen();
@@ -151,7 +151,7 @@ void scene_over_held(void)
 	stage_waits(0);
 	MUST(act_wait(act), BLK_STS_OK);
 	stage_leave_open(stage_at(6), stage.block);
-	/* A discard waits: what is held is newer than what it would leave. */
+	/* A discard waits: the held data are newer than those that it would leave. */
 	act_write(stage_at(8) + 1, 1);
 	drive_forget_seen();
 	act = act_send(REQ_OP_DISCARD, stage_at(7), 3 * stage.block);
@@ -159,7 +159,7 @@ void scene_over_held(void)
 	must_see(0, REQ_OP_READ, stage_at(8), stage.block);
 	must_see(1, REQ_OP_WRITE, stage_at(8), stage.block);
 	must_see(2, REQ_OP_DISCARD, stage_at(7), 3 * stage.block);
-	/* An erasure of a part ends what is held of that. */
+	/* An erasure of a part of a block drops the held data of that part. */
 	if (stage.block > 2) {
 		act_write(stage_at(12) + 1, 3);
 		act = act_send(REQ_OP_SECURE_ERASE, stage_at(12) + 1, 2);
@@ -173,7 +173,7 @@ void scene_over_held(void)
 	stage_close();
 }
 
-/* Tasks of a crowd that go on; what each does. */
+/* Tasks of a crowd that have not ended yet. */
 static unsigned int crowd_left;
 static wait_queue_head_t crowd_ends;
 
@@ -219,7 +219,7 @@ static void write_in_crowd(void *number)
 	end_in_crowd();
 }
 
-/* What several tasks do at once, in regions of their own and in the same one. */
+/* Several tasks at once, in regions of their own and in the same one. */
 void scene_crowd(void)
 {
 	stage_open(2, 400, 64);
@@ -238,7 +238,7 @@ void scene_crowd(void)
 	for (crowd_round = 0; crowd_round < 40; crowd_round++)
 		act_write(stage_at(10 + 2 * crowd_round), 1);
 	begin_crowd(write_in_crowd, 4);
-	/* Which one came last is not known. */
+	/* The order of the tasks' writes is not known. */
 	stage_leave_open(stage_at(10), 180 * stage.block);
 	stage_close();
 }

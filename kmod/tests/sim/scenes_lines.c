@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A scene of what a write of whole blocks costs other CPUs: the lines that it writes
- * of allocated memory, beside the bio's own and that of each CPU. The shim's own data
- * do not count, a kernel's are others; locks do, which lie in the target.
+ * A scene of the cost of a write of whole blocks to other CPUs: the lines that it
+ * writes of allocated memory, beside the bio's own and that of each CPU. The shim's
+ * own data do not count, a kernel's are others; locks do, which lie in the target.
  */
 #include <linux/percpu.h>
 
@@ -91,8 +91,8 @@ static void watch(void)
 }
 
 /*
- * Write a whole block, and count the lines. What came before has to be at rest: what
- * its worker or timer writes meanwhile would count, too.
+ * Write a whole block, and count the lines. Earlier requests have to be at rest:
+ * lines that their worker or timer writes meanwhile would count, too.
  */
 static unsigned int lines_of_write(unsigned int nr)
 {

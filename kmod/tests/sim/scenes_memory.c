@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of memory: how much is used, and what is wanted elsewhere, by the kernel or by
+ * Scenes of memory: how much is used, and how much is given back to the kernel or to
  * other targets.
  */
 #include <linux/moduleparam.h>
@@ -20,7 +20,7 @@ static unsigned int blocks_of(const struct align_target *at)
 	return atomic_read(&at->engine.blocks.nr);
 }
 
-/* The shrinker evicts what is only known, as much as it is asked for. */
+/* The shrinker evicts cached blocks only, as many as it is asked for. */
 void scene_given_back(void)
 {
 	unsigned long counted;
@@ -46,14 +46,14 @@ void scene_given_back(void)
 	MUST(act_wait(slow), BLK_STS_OK);
 	MUST(shim_shrink(100, &counted), 1);
 	MUST(blocks_of(stage.at), 0);
-	/* What was evicted is read again. */
+	/* An evicted block is read again. */
 	act_write(stage_at(6), 1);
 	MUST(COUNT(rmw_host), 7);
 	MUST(COUNT(rmw_avoided_known), 1);
 	stage_close();
 }
 
-/* Blocks are allocated before a lock is taken, and those that are not needed go. */
+/* Blocks are allocated before a lock is taken, and unused ones are freed. */
 void scene_fresh(void)
 {
 	unsigned int i;
@@ -67,7 +67,7 @@ void scene_fresh(void)
 		act_write(stage_at(4 + 2 * i), 1);
 	MUST(COUNT(rmw_avoided_known), 20);
 	MUST(shim_nr_locked, 0);
-	/* Each of these found its block in memory. */
+	/* Each of these writes found its block in memory. */
 	MUST_LIE(atomic64_read(&stage.at->engine.blocks.bytes),
 		 21 * stage.plan->physical, 40 * stage.plan->physical);
 	stage_rest_ms(1200);
@@ -101,7 +101,7 @@ void scene_read_once(void)
 	unsigned int i;
 
 	stage_open(2, 400, 64);
-	/* The second time its content is known before. */
+	/* The second time its content is cached before. */
 	for (i = 0; i < 2; i++) {
 		act_write(stage_at(4) + 1, 1);
 		stage_fails(WRITES, 4, 1);
@@ -153,7 +153,7 @@ void scene_crowded(void)
 	elsewhere = act_send(REQ_OP_WRITE, stage_at(stage.border + 2) + 1, 1);
 	stage_rest_us(AT_ONCE_US);
 	MUST(COUNT(pad_reads), ++reads);
-	/* What comes later elsewhere, and has ended, is none of those. */
+	/* Later discards elsewhere that have ended do not count as earlier writes. */
 	for (i = 0; i < nr; i++)
 		MUST(act_wait(act_send(REQ_OP_DISCARD, stage_at(20),
 				       stage.block)), BLK_STS_OK);
@@ -170,7 +170,7 @@ void scene_crowded(void)
 	MUST(COUNT(pad_reads), reads + 2);
 	MUST(COUNT(rmw_drive), 0);
 	MUST(COUNT(touches_starved), 1);
-	/* Their order is not known. */
+	/* The order of the writes is not known. */
 	stage_leave_open(stage_at(10), 3 * stage.block);
 	stage_close();
 	stage_widen();
@@ -192,15 +192,15 @@ void scene_in_order(void)
 		touch[i] = act_send(REQ_OP_WRITE, stage_at(4 + 2 * i) + 1, 1);
 		stage_rest_us(AT_ONCE_US);
 	}
-	/* One has the only block, another one the reserve. */
+	/* One touch has the only block, another one the reserve. */
 	MUST(COUNT(pad_reads), 2);
 	MUST(COUNT(touches_starved), ARRAY_SIZE(touch) - 1);
 	stage_waits(0);
 	for (i = 0; i < ARRAY_SIZE(touch); i++)
 		MUST(act_wait(touch[i]), BLK_STS_OK);
 	/*
-	 * Two at a time, which may overtake one another on their way to the drive: when
-	 * one comes there, at most one of those before has not.
+	 * Two reads at a time, which may overtake one another on their way to the
+	 * drive: when one comes there, at most one of the earlier ones has not.
 	 */
 	for (i = 0; drive_seen(i); i++) {
 		if (drive_seen(i)->op != REQ_OP_READ)
@@ -217,9 +217,9 @@ void scene_in_order(void)
 }
 
 /*
- * Without memory, reads of parts of blocks wait for the one bounce. One that has waited
- * for it, and then meets a bounce of its own block in flight, is served by the next
- * request of that, and does not wait behind all others once more.
+ * Without memory, reads of parts of blocks wait for the one bounce. A read that has
+ * waited for it, and then meets a bounce of its own block in flight, is served by the
+ * next request of that bounce, and does not queue behind all other reads once more.
  */
 void scene_waits_once(void)
 {
@@ -263,8 +263,8 @@ void scene_waits_once(void)
 }
 
 /*
- * A block that lies in the device only in part is like others in what lies there: bad
- * sectors in it can be overwritten, and what could not be written, discarded.
+ * The part of an edge block that lies in the device is like other blocks: bad sectors
+ * there can be overwritten, and blocks that could not be written, discarded.
  */
 void scene_edge(void)
 {
@@ -305,7 +305,7 @@ void scene_edge(void)
 	stage_widen();
 }
 
-/* One at the front is not sent along with the blocks of a stream that follow it. */
+/* An edge block at the front is not sent along with the stream's blocks behind it. */
 void scene_front_edge(void)
 {
 	unsigned int half = stage.block / 2;
@@ -319,11 +319,11 @@ void scene_front_edge(void)
 	stage.sectors -= half;
 	stage_open(2, 400, 64);
 	drive_forget_seen();
-	/* What lies in the device of the first block, and a part of the second. */
+	/* The part of the first block in the device, and a part of the second. */
 	act_write(0, 2 * half);
 	MUST(COUNT(touches_held), 2);
 	must_see_no(0);
-	/* This completes the second, and goes on. */
+	/* This write completes the second block, and goes on. */
 	act_write(2 * half, half + 4 * stage.block);
 	must_see(0, REQ_OP_WRITE, half, 5 * stage.block);
 	must_see_no(1);
@@ -374,7 +374,7 @@ void scene_lowered(void)
 	stage_close();
 }
 
-/* What makes room in the common part evicts nothing that lies in a target's own. */
+/* To make room in the common part, no block is evicted from a target's own part. */
 void scene_relieved(void)
 {
 	struct mapped_device *first, *second;
@@ -414,7 +414,7 @@ void scene_ceiling(void)
 	enter(first);
 	cost = stage.at->engine.blocks.quota.cost;
 	*shim_param_max_memory_bytes = CEILING * cost;
-	/* Nothing that is held can be written. */
+	/* No held block can be written. */
 	stage_waits(READS | WRITES);
 	for (i = 0; i < CEILING - OWN; i++)
 		act_write(stage_at(4 + 2 * i), 1);
@@ -430,7 +430,7 @@ void scene_ceiling(void)
 	act_send(REQ_OP_WRITE, stage_at(60), 1);
 	stage_rest_ms(1);
 	MUST(blocks_of(stage.at), OWN);
-	/* What the first holds is written, known, and evicted for others. */
+	/* The first target's held blocks are written, and evicted for the second. */
 	enter(first);
 	stage_waits(0);
 	stage_rest_ms(50);
@@ -449,7 +449,7 @@ void scene_ceiling(void)
 	leave(second, first);
 }
 
-/* Memory is told to the byte: blocks, and what a run reads into. */
+/* Memory is told to the byte: blocks, and the buffers that runs read into. */
 void scene_memory(void)
 {
 	unsigned int i, physical = stage.plan->physical;

@@ -45,7 +45,7 @@ void scene_quiet_areas(void)
 	MUST(quiet_is_over(quiet, area), true);
 	stage_rest_ms(1200);
 	MUST(quiet_is_over(quiet, area), false);
-	/* Nor does it stay busy if all is evicted while a block is there. */
+	/* Nor does the area stay busy if an eviction meets a block in flight. */
 	stage_waits(READS);
 	touch = act_send(REQ_OP_WRITE, stage_at(4) + 1, 1);
 	stage_rest_us(AT_ONCE_US);
@@ -55,7 +55,7 @@ void scene_quiet_areas(void)
 	MUST(act_wait(touch), BLK_STS_OK);
 	stage_rest_ms(ALIGN_CACHED_MS + 2100);
 	MUST(quiet_is_over(quiet, area), false);
-	/* What is evicted with the last block makes it quiet at once. */
+	/* The eviction of its last block makes an area quiet at once. */
 	act_write(stage_at(4) + 1, 1);
 	MUST(quiet_is_over(quiet, area), true);
 	MUST(stage_message("flush", NULL), 0);
@@ -88,8 +88,8 @@ void scene_many_wait(void)
 }
 
 /*
- * Only the sender of a polled write polls for it, and others may wait for it. So none
- * goes down polled but in report, where nothing waits.
+ * Only the sender of a polled write polls for it, and other requests may wait for it.
+ * So no write goes down polled but in report, where nothing waits.
  */
 void scene_polled(void)
 {
@@ -106,7 +106,7 @@ void scene_polled(void)
 				       stage_at(4) + 1, 1)), BLK_STS_OK);
 		MUST(act_wait(act_send(REQ_OP_WRITE | REQ_POLLED, stage_at(8),
 				       stage.block)), BLK_STS_OK);
-		/* A part of a block that is not the target's goes down as it came. */
+		/* A part of a block that is not the target's goes down unmodified. */
 		if (stage.lead)
 			MUST(act_wait(act_send(REQ_OP_WRITE | REQ_POLLED, 0, 1)),
 			     BLK_STS_OK);
@@ -129,7 +129,7 @@ static void pass_points(unsigned int points)
 		machine_point();
 }
 
-/* Number 0 has its write in flight while the others come and go. */
+/* Task 0 has its write in flight while the other tasks' writes come and go. */
 static void count_write(void *number)
 {
 	bool left;

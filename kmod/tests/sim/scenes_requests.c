@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Scenes of the requests that come to the drive: when, which, joined to what, and with
- * which properties.
+ * Scenes of the requests that come to the drive: their times, joins and properties.
  */
 #include "buffer.h"
 #include "scenes.h"
@@ -25,8 +24,8 @@ static void segments(void)
 }
 
 /*
- * None goes across the border of a chunk: a block behind it takes along those in front
- * of it alone, and what follows keeps its time.
+ * No request goes across the border of a chunk: a block behind it takes along those
+ * in front of it alone, and blocks that follow keep their time.
  */
 static void chunks(void)
 {
@@ -50,7 +49,7 @@ static void chunks(void)
 	stage_close();
 }
 
-/* Of many neighbours those go that one request takes, the oldest among them. */
+/* Of many neighbours, as many go as one request takes, the oldest among them. */
 void scene_full_requests(void)
 {
 	unsigned int i;
@@ -66,7 +65,7 @@ void scene_full_requests(void)
 	stage.drive->queue->limits.max_sectors = 2048;
 	stage_close();
 
-	/* The oldest has neighbours on both sides; those that do not fit keep their time. */
+	/* The oldest has neighbours on both sides; surplus ones keep their time. */
 	stage.drive->queue->limits.max_sectors = 3 * stage.block;
 	stage_open(2, 400, 64);
 	act_write(stage_at(7), 1);
@@ -93,7 +92,7 @@ void scene_gaps(void)
 	struct queue_limits *limits = &stage.drive->queue->limits;
 
 	stage_open(1, 400, 64);
-	/* What device-mapper does not know of: it would cut the write itself. */
+	/* Limits that device-mapper does not know of: it would cut the write itself. */
 	limits->max_sectors = 2 * stage.block;
 	limits->virt_boundary_mask = PAGE_SIZE - 1;
 	act_write(stage_at(4), 4 * stage.block);
@@ -116,7 +115,7 @@ void scene_gaps(void)
 	stage_close();
 }
 
-/* Blocks that a write completes go down with what follows them in it. */
+/* Blocks that a write completes go down with the remainder that follows them. */
 void scene_joined(void)
 {
 	unsigned int half = stage.block / 2;
@@ -152,7 +151,7 @@ void scene_joined(void)
 	MUST(drive_seen(0)->hint, 3);
 	MUST(drive_seen(0)->opf & (REQ_META | REQ_RAHEAD), REQ_META);
 	must_see_no(1);
-	/* No more of it than fits in a request. */
+	/* No more of the remainder is joined than fits in a request. */
 	stage.drive->queue->limits.max_sectors = 3 * stage.block;
 	act_write(stage_at(12), half);
 	drive_forget_seen();
@@ -205,7 +204,7 @@ void scene_properties(void)
 	must_see(5, REQ_OP_WRITE, stage_at(18), stage.block);
 	MUST(drive_seen(5)->opf & (REQ_META | REQ_PRIO), REQ_META);
 	MUST(drive_seen(5)->hint, 3);
-	/* So it is with those that come while the block is written. */
+	/* The same with touches that come while the block is written. */
 	stage_waits(WRITES);
 	drive_forget_seen();
 	act_send(REQ_OP_WRITE, stage_at(18), 1);
@@ -299,8 +298,8 @@ static void must_hurry(unsigned int nr, bool hurry)
 }
 
 /*
- * What is held hurries when something waits for it: a discard, or a flush, also where it
- * goes together with a touch or with a neighbour that nothing waits for.
+ * A held block is urgent when a request waits for it: a discard, or a flush, also
+ * where it goes together with a touch or with a neighbour that nothing waits for.
  */
 void scene_hurry(void)
 {
@@ -356,8 +355,8 @@ void scene_hurry(void)
 }
 
 /*
- * The end of a stream waits a moment for what is on its way, if something is that
- * covers a block in part.
+ * The end of a stream waits a moment for its next write, if a write that covers a
+ * block in part is in flight.
  */
 void scene_delay(void)
 {
@@ -399,7 +398,7 @@ void scene_delay(void)
 			stage_rest_us(AT_ONCE_US);
 			must_see(0, REQ_OP_READ, at, stage.block);
 		} else {
-			/* The rest comes. */
+			/* The rest of the block comes. */
 			next = act_send(REQ_OP_WRITE, at + part,
 					stage.block - part);
 			stage_rest_us(AT_ONCE_US);
@@ -414,7 +413,7 @@ void scene_delay(void)
 	stage_close();
 }
 
-/* What comes behind a plug starts together, an eighth of max_blocks at a time. */
+/* Touches under a plug are started together, an eighth of max_blocks at a time. */
 void scene_plugs(void)
 {
 	struct blk_plug plug;
@@ -441,7 +440,7 @@ void scene_plugs(void)
 	stage_close();
 }
 
-/* A read of what is held alone needs no drive. */
+/* A read of held sectors alone needs no drive. */
 void scene_reads(void)
 {
 	unsigned int half = stage.block / 2;
@@ -465,7 +464,7 @@ void scene_border(void)
 	struct blk_plug plug;
 
 	stage_open(1, 400, 4);
-	/* All that may be cached is, behind the border. */
+	/* As many blocks as may be cached are, behind the border. */
 	for (i = 0; i < 4; i++)
 		act_write(stage_at(at + 2 * i) + half, half);
 	MUST(atomic_read(&stage.at->engine.blocks.nr), 4);
@@ -506,12 +505,12 @@ void scene_border(void)
 	stage_close();
 }
 
-/* A long write evicts what is cached below it, but not what its last part needs. */
+/* A long write evicts cached blocks below it, but not the one that its end needs. */
 void scene_long_write(void)
 {
 	unsigned int half = stage.block / 2, nr = 90, i;
 
-	/* It is one request of the drive. */
+	/* The write is one request of the drive. */
 	if (stage.block > 16)
 		return;
 	stage_open(1, 400, 128);

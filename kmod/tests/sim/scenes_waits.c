@@ -40,7 +40,7 @@ void scene_dropped(void)
 	stage_waits(READS);
 	slow = act_send(REQ_OP_WRITE | REQ_FUA, stage_at(6) + 1, 1);
 	stage_rest_us(AT_ONCE_US);
-	/* Its first part is held, the rest waits for the slow one. */
+	/* The write's first part is held, the rest waits for the slow write. */
 	act = act_send(REQ_OP_WRITE, stage_at(4) + half, half + 2 * stage.block);
 	stage_fails(WRITES, 4, 1);
 	MUST(act_wait(act_send(REQ_OP_WRITE | REQ_PREFLUSH, 0, 0)),
@@ -85,7 +85,7 @@ void scene_starved(void)
 	stage_close();
 }
 
-/* Pieces of a write for which memory lacks go down as others come back. */
+/* Pieces of a write for which memory lacks go down as earlier ones come back. */
 void scene_few_pieces(void)
 {
 	unsigned int nr = 8, i;
@@ -107,7 +107,7 @@ void scene_few_pieces(void)
 	stage_close();
 }
 
-/* A read that ends while a write is over what is held finds the held bytes. */
+/* A read that ends while a write over a held block is in flight finds the held bytes. */
 void scene_passed_over(void)
 {
 	struct act *read, *range;
@@ -255,7 +255,7 @@ void scene_own_flush(void)
 {
 	stage_open(2, 400, 64);
 	act_write(stage_at(4), 1);
-	/* What is written at once needs no flush. */
+	/* Delay the read: a block that is written at once needs no flush. */
 	stage_waits(READS);
 	begin_suspend(suspend_device);
 	stage_waits(0);
@@ -266,7 +266,7 @@ void scene_own_flush(void)
 	stage_close();
 }
 
-/* All that is held is written. */
+/* Check that all held blocks have been written. */
 static void all_is_written(void)
 {
 	stage_rest_ms(20);
@@ -280,7 +280,10 @@ static void is_resumed(void)
 	stage.at->ti->type->resume(stage.at->ti);
 }
 
-/* A reboot keeps its quiet second, though its targets write, or are resumed, before it asks them. */
+/*
+ * A reboot keeps its quiet second, though its targets write, or are resumed, before
+ * it asks for held blocks.
+ */
 void scene_quiet_reboot(void)
 {
 	u64 began;
@@ -326,7 +329,7 @@ void scene_deferred(void)
 		MUST(act_wait(act[i]), BLK_STS_OK);
 	MUST(COUNT(pad_reads), 1);
 	MUST(COUNT(rmw_avoided_complete), 2);
-	/* Nor do those that follow: its content is known. */
+	/* Nor do touches that follow: the block's content is cached. */
 	act_write(stage_at(4), 1);
 	MUST(COUNT(pad_reads), 1);
 	MUST(COUNT(rmw_avoided_known), 1);
@@ -366,8 +369,8 @@ void scene_many_modes(void)
 }
 
 /*
- * Fail all waiters when the last block is settled and some are still to be ended:
- * what hold_fail_waiters() does on another CPU, if that gets the lock next.
+ * Fail all waiters when the last block is settled and some are still to be ended, as
+ * hold_fail_waiters() does on another CPU, if that gets the lock next.
  */
 static void fail_when_settled(void)
 {
@@ -381,7 +384,7 @@ static void fail_when_settled(void)
 	waiters_fail_all(&engine->held.waiters, UINT_MAX);
 }
 
-/* Waiters whose blocks are settled do not fail when all others are made to. */
+/* Waiters whose blocks are settled do not fail when all other waiters are made to. */
 void scene_settled(void)
 {
 	struct act *flush[12];
@@ -404,7 +407,7 @@ void scene_settled(void)
 	stage_close();
 }
 
-/* A waiter that is withdrawn when nothing is held any more, and what came of that. */
+/* A waiter that is withdrawn when nothing is held any more, and the result. */
 static struct {
 	struct align_waiter waiter;
 	bool waited, withdrawn;
@@ -420,7 +423,7 @@ static void withdraw_when_settled(void *unused)
 {
 	unsigned int looks;
 
-	/* Time goes on only while no thread can: what is held may wait for a timer. */
+	/* Time goes on only while no thread can: held blocks may wait for a timer. */
 	for (looks = 1; READ_ONCE(stage.at->engine.held.nr); looks++)
 		if (looks % 64)
 			machine_point();

@@ -42,10 +42,10 @@ static const struct operation {
 #define FEW	5U
 
 /*
- * Known races by name. The first six are of a write of a whole block, or what is
- * as good as one, with content that is cached or read around it: dm-ebs loses
- * both. The others are the interleavings of qemu's iotest 077: read-modify-writes
- * that overlap each other, aligned writes, and each other in a chain.
+ * Known races by name. The first six are of a write of a whole block, or of a discard
+ * or zeroes, with content that is cached or read around it: dm-ebs loses both. The
+ * rest are the interleavings of qemu's iotest 077: read-modify-writes that overlap
+ * each other, aligned writes, and each other in a chain.
  */
 static const struct scenario {
 	const char *name, *mode, *set;
@@ -65,7 +65,7 @@ static const struct scenario {
 
 #define SCENARIOS	(sizeof(scenarios) / sizeof(scenarios[0]))
 
-/* What is out of the ordinary: one request or allocation, at any moment, or little room. */
+/* Circumstances: a failing request or allocation, at any moment, or little room. */
 static const struct circumstance {
 	const char *name;
 	unsigned int error_one_in, nowait_one_in, max_blocks;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which sets of operations are searched in all orders; see exhaustive.h. */
+/* The sets of operations that are searched in all orders; see exhaustive.h. */
 #ifndef SIM_SETS_H
 #define SIM_SETS_H
 
 #include "exhaustive.h"
 
 /**
- * struct sets_wanted - what is asked for
+ * struct sets_wanted - the wanted search
  * @length: operations of a set
  * @few: only partial, whole, read, flush and cut
  * @list: print the sets, and search none
@@ -16,7 +16,7 @@
  * @set: names of operations: this set only; or NULL
  * @scenario: name of a scenario, or "all"; or NULL
  * @mode: name of the mode: in this one only; or NULL
- * @with: name of what is out of the ordinary; or NULL
+ * @with: name of a circumstance; or NULL
  */
 struct sets_wanted {
 	unsigned int length;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the simulation asks of the shim beside the kernel's interfaces: devices to
+ * The shim's interface to the simulation, beside the kernel's interfaces: devices to
  * be made, and faults.
  */
 #ifndef SIM_SHIM_H
@@ -9,7 +9,7 @@
 #include <linux/device-mapper.h>
 
 /**
- * struct shim_faults - what goes wrong with memory
+ * struct shim_faults - failing allocations
  * @nowait_one_in: of so many allocations that may not sleep one fails; 0: none
  * @nowait_nth: the allocation that may not sleep that fails, from 1 on; 0: none
  * @nth: the allocation of a set-up that fails, from 1 on; 0: none
@@ -35,7 +35,7 @@ extern unsigned int shim_nr_events;
 #define SHIM_DEVICES	8U
 
 /**
- * struct shim_traced - what trace events of a device have told, added up
+ * struct shim_traced - sums over the trace events of a device
  * @writes: writes
  * @zeroes: write-zeroes
  * @sectors: sectors of both
@@ -58,7 +58,7 @@ bool shim_is_registered(void);
 
 /* device-mapper, as an administrator uses it; all in process context. */
 struct mapped_device *shim_md_new(const char *name, unsigned int number);
-/* Remove it; no opener, and no bio in flight. */
+/* Remove a device that has no opener, and no bio in flight. */
 void shim_md_remove(struct mapped_device *md);
 /*
  * Load a table of one target of the whole device into the inactive slot. Return: 0
@@ -111,7 +111,7 @@ extern unsigned int shim_most_resolved;
 /* Buffers of blocks that were allocated with a spin lock held. */
 extern unsigned int shim_nr_locked;
 
-/* Whether a bio is what device-mapper made of one from above. */
+/* Whether a bio is a clone that device-mapper made of one from above. */
 bool shim_is_clone(const struct bio *bio);
 
 /* Devices have files in sysfs. */

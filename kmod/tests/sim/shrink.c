@@ -13,7 +13,7 @@
 #define MOST_TRIES	600U
 #define TRY_OPS		20000U
 
-/* The smallest script so far, the one that is tried, and its violation in words. */
+/* The smallest script so far, the candidate, and the violation in words. */
 static struct life_script best, candidate;
 static char wanted[256];
 static sim_u64 lives;
@@ -65,7 +65,7 @@ static unsigned int tries_of(const struct life_script *script)
 	       tries > MOST_TRIES ? MOST_TRIES : tries;
 }
 
-/* Live the candidate; if it shows what is wanted, it is the best one. */
+/* Live the candidate; if it shows the wanted violation, it is the best one. */
 static bool try_candidate(void)
 {
 	unsigned int tries = tries_of(&candidate), i, j;
@@ -149,7 +149,7 @@ static bool drop_groups(unsigned int i, bool events)
 	return any;
 }
 
-/* Set numbers of a plan to what is simplest. */
+/* Set numbers of a plan to their simplest values. */
 static bool set_simple(unsigned int i)
 {
 	static const struct {

@@ -286,7 +286,7 @@ static void add_memory(struct act *act)
 	act->bio.bi_vcnt = i;
 }
 
-/* Fill the memory of a request, and note what its sectors have from now on. */
+/* Fill the memory of a request, and note the content of its sectors from now on. */
 static void fill(struct act *act, blk_opf_t opf)
 {
 	enum req_op op = opf & REQ_OP_MASK;

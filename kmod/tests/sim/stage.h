@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A stage for scenes: a device on a drive that takes orders, requests that are
- * waited for or not, and what must be. Time goes on only when no thread can.
+ * A stage for scenes: a device on a drive that takes orders, requests that are waited
+ * for or not, and checks. Time goes on only when no thread can.
  */
 #ifndef SIM_STAGE_H
 #define SIM_STAGE_H
@@ -67,7 +67,7 @@ struct act_place {
 };
 
 extern struct act_place act_place;
-/* Called when a reboot has stopped the holding, before it asks what is held. */
+/* Called when a reboot has stopped the holding, before it looks for held blocks. */
 extern void (*stage_when_stopped)(void);
 
 /* Begin and end with scenes on a drive. */
@@ -85,13 +85,13 @@ void stage_widen(void);
 /* Load another table for it, of the same kind. */
 void stage_load(unsigned int mode, unsigned int hold_ms,
 		unsigned int max_blocks);
-/* Compare its content with what was written, and remove it. */
+/* Compare the device's content with the written data, and remove it. */
 void stage_close(void);
-/* Remove it as it is. */
+/* Remove the device as it is. */
 void stage_remove(void);
 /* Device sector where block @nr begins, the first whole one being 0. */
 unsigned int stage_at(unsigned int nr);
-/* What a sector of the device has on the drive. */
+/* Return the content on the drive of a sector of the device. */
 u64 stage_medium(unsigned int sector);
 /* From now on some sectors may have any content. */
 void stage_leave_open(unsigned int first, unsigned int nr);
@@ -101,8 +101,8 @@ static inline void stage_rest_ms(unsigned int ms)
 	stage_rest_us(1000 * ms);
 }
 /*
- * Orders to the drive: what waits, from @block on, or in that one; what fails, in @nr
- * blocks from there.
+ * Orders to the drive: operations that wait, from @block on, or in that one;
+ * operations that fail, in @nr blocks from there.
  */
 void stage_waits(unsigned int ops);
 void stage_waits_from(unsigned int ops, unsigned int block);
@@ -119,13 +119,13 @@ struct act *act_send(blk_opf_t opf, unsigned int first, unsigned int nr);
 blk_status_t act_wait(struct act *act);
 /* Write, and wait until that has ended well. */
 void act_write(unsigned int first, unsigned int nr);
-/* Read, and compare with what was written. */
+/* Read, and compare with the written data. */
 void act_read(unsigned int first, unsigned int nr);
 
 /* The @nr-th request since the last drive_forget_seen() must be this one. */
 const struct drive_seen *must_see(unsigned int nr, enum req_op op,
 				  unsigned int first, unsigned int sectors);
-/* One of them must be this one. */
+/* One of the requests since then must be this one. */
 void must_have_seen(enum req_op op, unsigned int first, unsigned int sectors);
 void must_see_no(unsigned int nr);
 /* A log line must have come that has these words, and only then. */

@@ -11,7 +11,7 @@
 #define MOST_KEYS	8192U
 #define STACKS		((uintptr_t)MACHINE_ARENA_AT + MACHINE_ARENA_BYTES)
 
-/* What a number stands for: a piece of memory, or a thread. */
+/* A numbered thing: a piece of memory, or a thread. */
 struct thing {
 	bool is_thread;
 	unsigned int of;
@@ -69,7 +69,7 @@ static sim_u64 of_thread(unsigned int kind, size_t at, size_t bytes)
 			at % bytes);
 }
 
-/* What a word of memory means, wherever things lie. */
+/* Return the meaning of a word of memory, wherever things lie. */
 static sim_u64 meaning(sim_u64 word)
 {
 	uintptr_t in_arena = word - (uintptr_t)MACHINE_ARENA_AT;
@@ -151,7 +151,7 @@ static void add_thread(const struct thread *thread)
 					(char *)thread->sp));
 }
 
-/* Add all things that have a number and were not added yet, and what they point to. */
+/* Add all numbered things that were not added yet, and the things they point to. */
 static void walk(void)
 {
 	struct machine_piece piece;

@@ -5,7 +5,7 @@
 #define MOST_CHANGES	64U
 /* No thread that works towards an end runs for so long without any switch. */
 #define MOST_ALONE	20000U
-/* One in so many change points has time go on. */
+/* At one in so many change points time goes on. */
 #define TIME_ONE_IN	4U
 /* Priorities below this are of threads that have gone last, which is once in MOST_ALONE points. */
 #define LAST_BELOW	(1U << 30)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the engine visits under one lock with interrupts off: at most 64 blocks, and as many requests."""
+"""The engine visits at most 64 blocks under one lock with interrupts off, and as many requests."""
 
 import re
 
@@ -11,7 +11,7 @@ from sim.programs import CLEAN, build_once, runs_with_changes, sim
 FOCUS = ["--focus", "bounds"]
 # Lives of make check, and of make check-all.
 FEW, MANY = 500, 5000
-# By who takes the lock and what is visited there, a change with which it is too much.
+# By the function that takes the lock and the kind of objects visited there, a change with which they are too many.
 UNBOUNDED = {
     ("blocks_evict_range", "blocks"): [("engine.h", "#define BLOCKS_BATCH\t\t64\n", "#define BLOCKS_BATCH\t\t80\n")],
     ("align_engine_map", "blocks"): [("order.c", "if (seen == RANGE_BLOCKS)", "if (seen == 8 * RANGE_BLOCKS)")],
@@ -37,7 +37,7 @@ def run_of(lives):
 
 
 def visits(result):
-    """Return the largest count of each place above 64, by the taker of its lock, the visitor, and what is visited."""
+    """Return the largest count of each place above 64, by the taker of its lock, the visitor, and the kind of objects."""
     status, output = result
     assert status == CLEAN, output[-4000:]
     found = re.findall(r"^bounds: in (\w+), (\w+) visits (\d+) (\w+)$", output, re.M)

@@ -10,7 +10,7 @@ from sim.faults import FAULTS
 from sim.programs import CLEAN, USAGE, VIOLATION, runs_with_changes, sim
 
 PROGRAM = "sim-accesses"
-# Sets that are small enough to be searched without any reduction: mode, operations, what is out of the ordinary.
+# Sets that are small enough to be searched without any reduction: mode, operations, circumstance.
 COMPARED = [("pad", "partial", "error"), ("coalesce", "partial", "nothing"), ("coalesce", "partial partial", "nothing"),
             ("coalesce", "partial partial", "no-memory"), ("coalesce", "whole flush", "nothing"),
             ("coalesce", "partial partial cut", "nothing"), ("report", "mode partial", "nothing"),
@@ -20,7 +20,7 @@ COMPARED = [("pad", "partial", "error"), ("coalesce", "partial", "nothing"), ("c
                 ("pad", "partial discard", "nothing"), ("coalesce", "zeroes read", "nothing"),
                 ("pad", "partial read", "nothing")))]
 REDUCTIONS = {"states": (), "copies of no world": ("--replay",), "sleep sets": ("--sleep",), "none": ("--full",)}
-# Each fault, and a set that finds it, with what is out of the ordinary.
+# Each fault, and a set that finds it, with a circumstance.
 FOUND = [("touch-joins-write", "pad", "partial fua", "nothing"), ("range-overtakes-read", "pad", "partial whole", "nothing"),
          ("read-not-pinned", "coalesce", "partial read", "nothing"), ("fua-held", "coalesce", "fua cut", "nothing"),
          ("failed-write-forgotten", "coalesce", "partial partial", "error"),
@@ -36,7 +36,7 @@ def search(out, *options, expect=CLEAN):
 
 
 def covered(output):
-    """Return the figures of the line of the coverage, by what they count."""
+    """Return the figures of the line of the coverage, by their names."""
     line = re.search(r"^exhaustive: (.*)$", output, re.M)[1]
     names = "sets not to the end|sets|orders|states|choices|outcomes|cut off"
     return {name: int(number) for number, name in re.findall(rf"(\d+) ({names})", line)}
@@ -79,7 +79,7 @@ def test_the_reduction_leaves_out_no_outcome(searching, mode, operations, circum
 
 @pytest.mark.parametrize("mode,operations,options", [("coalesce", "partial partial", ["--sleep"]), ("pad", "whole read", [])])
 def test_a_reduction_that_leaves_out_too_much_is_noticed(searching, mode, operations, options):
-    """Taken for readings, writes of two steps never depend on each other; without what was read, states are too few."""
+    """Taken for reads, writes of two steps never depend on each other; without the content read, states are too few."""
     reduced, loose = (outcomes(search(searching, "--mode", mode, "--set", operations, *options, *more))
                       for more in [(), ("--loose",)])
     assert reduced != loose

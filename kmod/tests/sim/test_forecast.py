@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What alignctl's forecast says of a trace is what the ledger of the engine has, which gets it on virtual time; and faults
-of the forecast's rules, and of the engine's, show."""
+"""alignctl's forecast of a trace equals the ledger of the engine, which gets the trace on virtual time; and faults of the
+forecast's rules, and of the engine's, show."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ TRACES = 2 * extent.count("DM_ALIGN_SIM_LIVES")
 # In so many traces a fault shows.
 FEW = 4000
 
-# Of fixing.c: the text that is there, and what takes its place.
+# Texts of fixing.c, and their replacements.
 WRONG = {
     "streams-do-not-wait": ("if (head && (tail || !waits))", "if (head && (tail || !waits || true))"),
     "row-stays-held": ("if (joins_remainder)", "if (false && joins_remainder)"),
@@ -44,7 +44,7 @@ WRONG = {
 }
 # Of the engine: faults that change no content.
 OF_THE_ENGINE = {**{name: FAULTS[name] for name in ("ledger-not-superseded", "range-keeps-cached", "fua-held")},
-                 # As it was: a block that becomes cached while others are evicted puts those off that are left.
+                 # An old fault: a block that becomes cached while others are evicted puts off the blocks that are left.
                  "cached-longer": [("block.c", "\t\tmod_delayed_work(engine", "\t\tqueue_delayed_work(engine")]}
 
 
@@ -87,7 +87,7 @@ def test_a_wrong_rule_of_the_forecast_shows(compared, linux, tmp_path, fault):
 @pytest.mark.parametrize("fault", OF_THE_ENGINE)
 def test_an_engine_that_counts_otherwise_shows(compared, linux, tmp_path, fault):
     out = build_with_changes(compared, linux, tmp_path, OF_THE_ENGINE[fault], "forecast")
-    # A touch must come in the while for which a block is known too long.
+    # A touch must come in the while for which a block is cached too long.
     status, output = forecast(out, "--seed", FIRST, "--traces", 4 * FEW if fault == "cached-longer" else FEW)
     assert status == VIOLATION, output[-500:]
 

@@ -12,7 +12,7 @@ from sim.programs import CLEAN, USAGE, VIOLATION, build_with_fault, sim
 
 # Requests and events that are left, at most. Of three faults 2, 2 and 4 were measured.
 SMALL = 14
-# A read that passes by what is held, a block that is never written, a range out of turn; and what seldom shows.
+# A read that passes by held data, a block that is never written, a range out of turn; and faults that seldom show.
 SHRUNK = ["read-not-pinned",
           *(extent.only_all("the others are shrunk in the same way", fault)
             for fault in ("timer-not-armed", "range-overtakes-read", "fua-held", "drop-keeps-writes", "mode-keeps-held",

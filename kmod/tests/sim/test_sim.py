@@ -91,7 +91,7 @@ def test_a_fault_of_the_engine_is_found(built, linux, tmp_path, fault):
 
 @pytest.mark.parametrize("focus", [*sorted(set(FOCUS.values())), "changes", "scenes"])
 def test_no_life_about_one_thing_breaks_a_promise(built, focus):
-    # A life of scenes plays all of them, which takes as long as fifteen others, and leaves little to chance.
+    # A life of scenes plays all of them, which takes as long as fifteen other lives, and leaves little to chance.
     share = 40 if focus == "scenes" else 8
     status, output = sim(built, "--seed", FIRST, "--lives", LIVES // share, "--focus", focus)
     assert status == CLEAN, output[-4000:]
@@ -123,7 +123,7 @@ def test_a_block_is_torn_in_each_way(built):
 
 
 RARE = {
-    # All that is held must have been written between two steps of a removal.
+    # All held blocks must have been written between two steps of a removal.
     "removal": ["--lives", 600, "--strategy", "pct"],
     # A thread must change its CPU between two instructions while another one is between two of a sum.
     "counted writes": ["--lives", 600],

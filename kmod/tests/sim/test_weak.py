@@ -18,11 +18,11 @@ LIVES = 300
 PARTS = 5
 # Runs of each litmus test; one that must show and has not is run 20 times as often.
 RUNS = 3000
-# The rarest of what a missing barrier shows is seen in one of two thousand runs.
+# The rarest effect of a missing barrier is seen in one of two thousand runs.
 MANY_RUNS = 60000
 # With so many, a second test that shows a missing barrier would be seen.
 FEW_RUNS = 300
-# One worker of a run makes the table of the litmus tests.
+# One worker of a test run makes the table of the litmus tests.
 AT_ONE_WORKER = pytest.mark.xdist_group("litmus")
 LINE = re.compile(r"(?P<name>.*?) +(?P<verdict>Never|Sometimes) +(?P<left_out>left out)? +(?P<seen>\d+) of (?P<runs>\d+)")
 

@@ -53,7 +53,7 @@ void timeline_op(FILE *file, const struct world_op *op)
 		op->wait ? ", then wait for all" : "");
 }
 
-/* The column of who runs: the users are started in the order of their numbers. */
+/* The column of the running thread: users are started in the order of their numbers. */
 static unsigned int column_of(const struct machine_line *line, unsigned int first,
 			      unsigned int threads)
 {
@@ -139,7 +139,7 @@ static void write_head(FILE *file, unsigned int threads)
 	fprintf(file, "%s\n", other_names[i]);
 }
 
-/* The end of a world: what is read then tells nothing about who came when. */
+/* Whether a line is of a world's end, where reads tell nothing about the order. */
 static bool reads_all(const struct machine_line *line)
 {
 	return !strcmp(line->format, STORY_SENT) &&

@@ -7,7 +7,7 @@
 
 #include "world.h"
 
-/* Write what the last world has kept of its story. */
+/* Write the kept part of the last world's story. */
 void timeline_write(FILE *file, const struct world_plan *plan);
 /* Write a request, or an event, in words. */
 void timeline_op(FILE *file, const struct world_op *op);

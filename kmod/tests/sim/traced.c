@@ -59,7 +59,7 @@ static void request_send(const struct world_op *op)
 	if (op->kind == OP_DISCARD || op->kind == OP_ZEROES) {
 		bio->bi_iter.bi_size = op->nr << SECTOR_SHIFT;
 	} else if (op->kind != OP_FLUSH) {
-		/* What they contain does not matter: zeroes. */
+		/* The content of writes does not matter: zeroes. */
 		data = machine_alloc(op->nr * SECTOR_SIZE, PAGE_SIZE);
 		memset(data, 0, op->nr * SECTOR_SIZE);
 		__bio_add_page(bio, virt_to_page(data), op->nr * SECTOR_SIZE, 0);
@@ -85,7 +85,7 @@ static bool shard_rests(const struct align_shard *shard)
 	return true;
 }
 
-/* What a touch has completed is written behind its end. */
+/* Whether all blocks rest: completed ones are written behind the touch's end. */
 static bool is_settled(void)
 {
 	const struct align_target *at = shim_md_target(trace.md)->private;
@@ -97,7 +97,7 @@ static bool is_settled(void)
 	return true;
 }
 
-/* Wait for what the next request has to wait for. */
+/* Wait until the next request may be sent. */
 static void keep_pace(enum traced_pace pace)
 {
 	if (pace != PACE_NONE)

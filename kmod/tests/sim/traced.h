@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A trace that is sent to a device, each request at its time, and what the
- * ledger has at the end; what the host's side may know of it.
+ * A trace that is sent to a device, each request at its time, and the ledger at the
+ * end; the interface for the host's side.
  */
 #ifndef SIM_TRACED_H
 #define SIM_TRACED_H

@@ -4,8 +4,9 @@
  * turn, and a touch that finds ranges waiting for a block has its turn behind them
  * (rules 1, 3 and 4 of turn.c).
  *
- * A target is looked at before it maps a bio, and again behind that: what was there
- * before, and is there still, has not been served, so the bio must wait for it.
+ * A target is looked at before it maps a bio, and again behind that: touches and
+ * ranges that were there before, and are there still, have not been served, so the
+ * bio must wait for them.
  */
 #ifndef SIM_TURNS_H
 #define SIM_TURNS_H
@@ -26,7 +27,7 @@ struct turns_entry {
 };
 
 /**
- * struct turns_block - what a bio has found at a block
+ * struct turns_block - touches and ranges that a bio has found at a block
  * @number: number of the block
  * @touch: the first touches of its turn
  * @nr_touches: number of @touch
@@ -40,7 +41,8 @@ struct turns_block {
 };
 
 /**
- * struct turns - what a bio has found at its first block and its last
+ * struct turns - touches and ranges that a bio has found at its first block and its
+ * last
  * @block: the blocks that are in memory
  * @nr: number of @block
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Store buffers and early loads, by exchange: while a CPU runs, memory is as that
- * CPU sees it, and when it is left, memory becomes what all have agreed on again. So
- * the code itself is compiled as it is, and reads and writes memory as ever; a hook
- * only notes what a store is about to change.
+ * CPU sees it, and when it is left, memory has the content again that all have agreed
+ * on. So the code itself is compiled as it is, and reads and writes memory as ever; a
+ * hook only notes the bytes that a store is about to change.
  *
  * A cell is a part of an aligned word that a CPU sees otherwise than the others: its
  * own store that is not visible yet, or an older value that it still sees. A CPU
@@ -11,10 +11,10 @@
  * and only dropped afterwards.
  *
  * No more is modelled than the kernel's memory model allows. Stores are visible to
- * all others at once but for their early loads. No load is late, so that no store comes
- * before an earlier load, but for those of a copy: its second half may wait for the
- * next barrier or release. A load through a pointer is no older than the
- * pointer: see note_pointer(). An index instead of a pointer keeps no such order.
+ * all other CPUs at once but for their early loads. No load is late, so that no store
+ * comes before an earlier load, but for those of a copy: its second half may wait for
+ * the next barrier or release. A load through a pointer is no older than the pointer:
+ * see note_pointer(). An index instead of a pointer keeps no such order.
  */
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 #define MOST_CELLS	48	/* of a kind, of a CPU; a full buffer is drained */
 #define MOST_COPY	64	/* longer copies are buffered at their ends only */
 #define STAMPS		(1U << 14)
-/* Of so many plain accesses one is a point where others may go on. */
+/* Of so many plain accesses one is a point where other threads may go on. */
 #define PLAIN_POINT	8
 
 extern char __start_sim_data[], __stop_sim_data[];
@@ -33,8 +33,8 @@ extern char __start_sim_data[], __stop_sim_data[];
  * struct cell - bytes of a word that a CPU sees otherwise
  * @word: the word
  * @mask: its bytes
- * @mine: what the CPU sees, or adds, while it does not run
- * @others: what all others see, while the CPU runs
+ * @mine: the value that the CPU sees, or adds, while it does not run
+ * @others: the value that all other CPUs see, while the CPU runs
  * @turn: of a store: number of the barriers for stores before it
  * @since: of an older value: when the newer one became visible
  * @adds: the store adds @mine
@@ -61,7 +61,7 @@ struct late_copy {
 };
 
 /**
- * struct view - what a CPU sees
+ * struct view - memory as a CPU sees it
  * @store: its stores that are not visible to others, oldest first
  * @older: older values that it sees
  * @turn: number of its barriers for stores
@@ -159,7 +159,7 @@ static void drop_all_older(struct view *view)
 		drop_older(view, view->nr_older - 1);
 }
 
-/* See the newest value of what the CPU is about to write or to change. */
+/* See the newest value of a word that the CPU is about to write or to change. */
 static void drop_older_of(struct view *view, const sim_u64 *word)
 {
 	unsigned int i = view->nr_older;
@@ -270,7 +270,7 @@ static void hide(void)
 	}
 	for (i = view->nr_older; i--;) {
 		struct cell *cell = &view->older[i];
-		/* What the shim has stored there meanwhile is what all see. */
+		/* All CPUs see the bytes that the shim has stored there meanwhile. */
 		sim_u64 stored = whole_bytes((*cell->word ^ cell->mine) &
 					     cell->mask);
 
@@ -283,7 +283,7 @@ static void hide(void)
 
 static void note_long_store(uintptr_t to, unsigned long bytes);
 
-/* Do what is late of a copy. The CPU runs. */
+/* Do the late part of a copy. The CPU runs. */
 static void finish_copy(void)
 {
 	struct late_copy late = now->late;
@@ -304,7 +304,7 @@ static void finish_copy_of(struct view *view)
 	hide();
 }
 
-/* A CPU cannot but see its own copy, and must not store to what is not copied yet. */
+/* A CPU cannot but see its own copy, and must not store to bytes not copied yet. */
 static void meet_copy(uintptr_t at, unsigned long bytes, bool stores)
 {
 	const struct late_copy *late = &now->late;
@@ -431,7 +431,7 @@ void weak_mb_all(void)
 		show(me);
 }
 
-/* Memory is given back: a store on its way to it would land in what comes next. */
+/* Memory is freed: a buffered store to it would land in its next user. */
 void weak_free(void *memory, unsigned long bytes)
 {
 	uintptr_t from = (uintptr_t)memory, to = from + bytes, at;
@@ -527,9 +527,9 @@ static void note_stores(uintptr_t at, unsigned long bytes)
 }
 
 /*
- * A pointer is about to be read, and what it points to may be read next: what became
- * visible before the pointer did is seen then. One that this CPU has stored itself
- * orders nothing; of one that comes from the shim it is not known when.
+ * A pointer is about to be read, and its target may be read next: values that became
+ * visible before the pointer are seen then. A pointer that this CPU has stored itself
+ * orders nothing; of one that comes from the shim the moment is not known.
  */
 static void note_pointer(const sim_u64 *word)
 {
@@ -562,7 +562,7 @@ void machine_bare_point(void)
 		machine_switch();
 }
 
-/* A plain access: others may go on before it. */
+/* A plain access: other threads may go on before it. */
 static void plain_point(void)
 {
 	if (now && !(++tick % PLAIN_POINT))

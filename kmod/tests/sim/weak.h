@@ -5,14 +5,14 @@
  * The engine is compiled with the hooks of ThreadSanitizer, which weak.c defines.
  * Its stores, and its atomic operations that return nothing, go to a store buffer of
  * their CPU and become visible to others one by one, in any order that no barrier
- * forbids. Its loads may be early: a CPU may go on to see the older value of what
- * became visible since its last barrier for loads.
+ * forbids. Its loads may be early: a CPU may go on to see the older value of a word
+ * whose newer one became visible since its last barrier for loads.
  *
- * What the kernel's own functions do here, those of the shim, is seen by all at
- * once, and each point of the shim is a full barrier. Where the kernel promises less,
- * the shim has machine_bare_point() and says what it orders.
+ * Stores of the kernel's own functions, here those of the shim, are seen by all CPUs
+ * at once, and each point of the shim is a full barrier. Where the kernel promises
+ * less, the shim has machine_bare_point() and says what it orders.
  *
- * SIM_WEAK is set for all of that build, SIM_WEAK_CODE for what is instrumented.
+ * SIM_WEAK is set for all of that build, SIM_WEAK_CODE for instrumented code.
  */
 #ifndef SIM_WEAK_H
 #define SIM_WEAK_H
@@ -26,7 +26,7 @@ enum weak_order {
 	WEAK_FULL,
 };
 
-/* What a CPU has stored is visible, and it sees what others have. */
+/* The CPU's stores are visible, and it sees those of the other CPUs. */
 void weak_mb(void);
 /* Loads from here on are no earlier. */
 void weak_rmb(void);
@@ -45,7 +45,7 @@ void weak_mb_all(void);
 void weak_add(void *at, unsigned int bytes, unsigned long long n);
 unsigned long long weak_add_return(void *at, unsigned int bytes,
 				   unsigned long long n, enum weak_order order);
-/* Return: what was there; it is @new now if that was @old. */
+/* Return: the value before; it is @new now if that was @old. */
 unsigned long long weak_cmpxchg(void *at, unsigned int bytes,
 				unsigned long long old, unsigned long long new);
 /* Add to this CPU's copy: a plain load and store that no interrupt divides. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a world: the administrator makes the devices, and changes things while users
- * send requests and judge what comes back; at the end everything is looked at. Beside them
- * files are read and memory is reclaimed, and at last the module goes.
+ * The life of a world: the administrator makes the devices, and changes things while
+ * users send requests and judge their results; at the end everything is looked at.
+ * Beside them files are read and memory is reclaimed, and at last the module goes.
  */
 #include <linux/module.h>
 #include <linux/moduleparam.h>
@@ -50,7 +50,7 @@ bool world_is_suspended(void)
 	return world.suspended && !world.lower && !world.twin;
 }
 
-/* From here on what is held may be given up, and a flush does not promise it. */
+/* From here on held data may be given up, and a flush does not promise them. */
 void world_begin_drops(void)
 {
 	world.drops = true;
@@ -200,7 +200,7 @@ static void ignore_shares(struct ledger *ledger)
 	}
 }
 
-/* What steps of a search change in any order, with the same result. */
+/* Ignore memory that steps of a search change in any order, with the same result. */
 static void ignore_memory(void)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;
@@ -245,7 +245,7 @@ void world_main(void *argument)
 				   plan->sectors);
 	}
 	world.md = shim_md_new("upper", 3);
-	/* Before it has a table that is live, or behind that. */
+	/* A layer opens the device before it has a live table, users behind that. */
 	if (plan->layer)
 		dm_disk(world.md)->openers++;
 	admin_start_device(world.md, plan->stacked ? "lower" : "drive",
@@ -277,7 +277,7 @@ void world_main(void *argument)
 	ignore_memory();
 	machine_explore(true);
 	for (i = 0; i < plan->nr_events && world.users; i++) {
-		/* What fails while requests are in flight is soon over. */
+		/* Failures while requests are in flight are soon over. */
 		admin_pause(machine_choose(4) ? plan->bad_nr ? 40 : 200 :
 					  1000 * plan->hold_ms);
 		admin_do_event(plan->event[i]);
@@ -286,7 +286,7 @@ void world_main(void *argument)
 	if (plan->reboot)
 		admin_reboot();
 	wait_event(world.wait, !world.users);
-	/* What is held is written until the power goes, which it does at any time. */
+	/* Held blocks are written until the power goes, which may be at any time. */
 	if (plan->power)
 		machine_sleep("the power", ~0ULL);
 	world_finish();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * A world: a drive, align devices on it, threads that use them, and an
- * administrator; what main.c, on the host's side, may know of it.
+ * administrator; the interface for main.c, on the host's side.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -25,7 +25,7 @@ enum world_op_kind {
 /**
  * struct world_op - a request of a thread
  * @thread: number of the thread
- * @kind: what it is
+ * @kind: its kind, of enum world_op_kind
  * @first: first sector on the device
  * @nr: number of sectors
  * @nowait: REQ_NOWAIT; it may be sent back
@@ -106,9 +106,9 @@ enum world_event {
  * @hang_ms: for how long
  * @tags: requests that the drive takes at a time
  * @cut_after: requests of the drive before the power is cut; 0: it is not
- * @cut_late: then the power goes by so many choices of who goes on later
+ * @cut_late: then the power goes by so many choices of the next thread later
  * @reboot: the machine reboots at the end, instead of a removal
- * @event: what the administrator does, one after the other
+ * @event: actions of the administrator, one after the other
  * @nr_events: number of @event
  * @op: requests
  * @nr_ops: number of @op
@@ -152,13 +152,13 @@ struct world_plan {
 };
 
 /**
- * struct world_count - what a world has done, added up
+ * struct world_count - sums over the requests of a world
  * @ops: requests that have ended
  * @drive: requests of the drive
  * @events: events of the administrator
  * @writes: numbers of writes that are taken
- * @outcome: sum of hashes of what each request of a world ended with and found, and
- *	of the ledger at its end
+ * @outcome: sum of hashes of the status and the found content of each request of a
+ *	world, and of the ledger at its end
  */
 struct world_count {
 	sim_u64 ops, drive, events, writes, outcome;

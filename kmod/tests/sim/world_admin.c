@@ -148,11 +148,11 @@ static unsigned int count_cached(struct mapped_device *md)
 {
 	const struct align_target *at = shim_md_target(md)->private;
 
-	/* No point: others do not go on meanwhile. */
+	/* No machine_point(): other threads do not go on meanwhile. */
 	return at->engine.blocks.nr.counter - at->engine.held.nr;
 }
 
-/* What a suspended device holds rests: none of it is taken to be written. */
+/* The held blocks of a suspended device rest: none is taken to be written. */
 static void check_rest(void)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;
@@ -195,9 +195,9 @@ void admin_do_event(enum world_event event)
 			machine_fail("%u blocks are cached of a suspended device",
 				     count_cached(world.md));
 		suspended();
-		/* In seconds the target would try what failed once more. */
+		/* In seconds the target would retry failed blocks. */
 		admin_pause(machine_choose(4) ? 1000 : 20000000);
-		/* This has the drain look for something to write. */
+		/* The message has the drain look for blocks to write. */
 		send_number(world.md, "hold_ms", 1 + machine_choose(100));
 		admin_pause(1000);
 		world.suspended = false;
@@ -281,8 +281,8 @@ bool __wrap_hold_stop(struct align_target *at, unsigned int why)
 }
 
 /*
- * Reboot while all goes on. Behind its deadline, what is held is not promised. In
- * front of it, an array below has a quiet second behind what is written.
+ * Reboot while all goes on. Behind its deadline, held data are not promised. In front
+ * of it, an array below has a quiet second behind the last write.
  */
 void admin_reboot(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The end of a world, when all users have ended: what is held goes by itself, nothing stays
- * in memory, the ledger has what was sent, and each sector what it must.
+ * The end of a world, when all users have ended: held blocks are written in time,
+ * nothing stays in memory, the ledger has all requests, and each sector its content.
  */
 #include "drive.h"
 #include "ledger.h"
@@ -27,7 +27,7 @@ static void note_ledger(void)
 	} while (0)
 #define READ(name) ledger_read(ledger, LEDGER_##name)
 
-/* What the drive counts, against the sum of all targets on it. */
+/* Compare a count of the drive with the sum of all targets on it. */
 static void check_drive_count(const char *name, unsigned int which, u64 is)
 {
 	struct mapped_device *md[] = { world.md, world.twin };
@@ -105,8 +105,8 @@ static void read_all(struct user *user, unsigned int sectors, bool twin)
 }
 
 /*
- * Without any flush, what is held goes by itself, what failed, too. Time may go on
- * while others could run, so a second here may be none for them: many seconds.
+ * Held blocks, failed ones too, are written without any flush. Time may go on while
+ * other threads could run, so a second here may be none for them: many seconds.
  */
 static void wait_unasked(const struct align_target *at)
 {
@@ -138,10 +138,7 @@ static void check_forgotten(const struct align_target *at)
 			     atomic_read(&at->engine.blocks.nr));
 }
 
-/*
- * Behind the message flush nothing is held, and nothing cached of what was
- * written.
- */
+/* Behind the message flush no block is held, and no written one cached. */
 static void forget(struct user *user)
 {
 	const struct align_target *at = shim_md_target(world.md)->private;
@@ -196,7 +193,7 @@ void world_finish(void)
 	if (world.twin && admin_send_message(world.twin, "flush", NULL))
 		machine_fail("held blocks of the twin cannot be written to a good drive");
 	note_ledger();
-	/* What the drive sent back was counted, and its sender does not know. */
+	/* Requests that the drive sent back were counted, unknown to their senders. */
 	if (world.exact && !drive_count()->again)
 		check_ledger();
 	read_all(user, world.plan->sectors, false);

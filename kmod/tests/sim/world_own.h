@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the files of a world share: its state, its users, its administrator. */
+/*
+ * The common declarations of a world's files: state, users, administrator.
+ */
 #ifndef SIM_WORLD_OWN_H
 #define SIM_WORLD_OWN_H
 
@@ -27,7 +29,7 @@ struct user {
 /* Requests of a world that is searched. */
 #define NOTED	16U
 
-/* What the users have sent, as the ledger should have it. */
+/* Counts of the users' requests, as the ledger should have them. */
 struct sent {
 	u64 writes, write_bytes, reads, read_bytes, fua, discards, zeroes;
 	u64 touches;
@@ -44,7 +46,7 @@ struct world_state {
 	struct gendisk *disk[3];	/* with files */
 	unsigned int nr_disks, readers, reclaims;
 	bool removed, unloaded;
-	bool drops;		/* what is held may be given up now */
+	bool drops;		/* held data may be given up now */
 	unsigned int times;	/* how often that has begun */
 	bool suspended;
 	bool calm;		/* the first thread is done: no flood any more */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The users of a world: threads that send requests, and judge what comes back by what
- * they and the others have sent.
+ * The users of a world: threads that send requests, and judge the results by the
+ * requests of all users.
  */
 #include <linux/moduleparam.h>
 
@@ -28,11 +28,11 @@
 
 /**
  * struct request - a request of a user
- * @write: what the oracle knows of it
+ * @write: the oracle's part of it
  * @began: when it began, of a read or a flush
  * @began_ns: when it was sent
  * @requests: requests of the drive then
- * @times: how often what is held may have been given up until then
+ * @times: how often held data may have been given up until then
  * @number: number in the world
  * @tag: number of the write, of one
  * @ended: the same when the target had ended the first part; ~0: it has not. Of two
@@ -107,18 +107,18 @@ static void note_sent(const struct world_op *op)
 
 static void note_end(const struct world_op *op, blk_status_t status)
 {
-	/* What is sent back is counted nowhere, unless others below sent it back. */
+	/* A request sent back is counted nowhere, unless a target below sent it back. */
 	if (status != BLK_STS_AGAIN)
 		note_sent(op);
 	else if (world.lower)
 		world.exact = false;
-	/* Of one whose flush failed, the data were not sent. */
+	/* The data of a write whose flush failed were not sent. */
 	if (status && op->kind == OP_FLUSH_FUA)
 		world.exact = false;
 }
 
 /*
- * Whether what is held could be given up while a request was in flight. It may
+ * Whether held data could be given up while a request was in flight. The request may
  * have gone to the next table then, which knows nothing of that: the log tells.
  */
 static bool met_drops(const struct request *request)
@@ -177,9 +177,9 @@ static bool meets_bad(const struct world_op *op)
 }
 
 /*
- * Errors reach the requests that they concern: where nothing is broken but some sectors, a
- * write elsewhere ends well, unless what is held was given up meanwhile, or a
- * flush that went before it failed.
+ * Errors reach the requests that they concern: where nothing is broken but some
+ * sectors, a write elsewhere ends well, unless held data were given up meanwhile, or
+ * a flush that went before it failed.
  */
 static void check_error(const struct request *request)
 {
@@ -195,7 +195,7 @@ static void check_error(const struct request *request)
 			     op->kind, op->first, op->nr, status);
 }
 
-/* Return what tells a request from others, in any order of arrival. */
+/* Return a number that tells a request from others, in any order of arrival. */
 static u64 id_of(const struct request *request)
 {
 	const struct world_op *op = &request->op;
@@ -233,9 +233,8 @@ static void request_check(struct request *request)
 	case OP_DISCARD:
 	case OP_ZEROES:
 		/*
-		 * What is given up while the write ends, or after the target has
-		 * ended it, may be a part of it: the one comes before the other
-		 * or after.
+		 * Data given up while the write ends, or after the target has ended
+		 * it, may be a part of it: the one comes before the other or after.
 		 */
 		oracle_end(&request->write, ok && !world.drops &&
 			   request->ended == world.times,
@@ -270,8 +269,8 @@ static u64 most_wait(const struct user *user)
 }
 
 /*
- * What blocks of all devices have in memory. A table that is loaded makes the parts of the
- * others smaller, and what is above them stays.
+ * Check the memory in blocks of all devices. A table that is loaded makes the parts
+ * of the other tables smaller, and blocks above them stay.
  */
 static void check_ceiling(void)
 {
@@ -400,7 +399,7 @@ static bool is_edge(const struct world_op *op, unsigned int sector)
 	return !sector || sector == plan->border || sector == plan->sectors;
 }
 
-/* Tell the oracle which blocks a discard has as a whole, or what of them is in a target. */
+/* Tell the oracle which blocks a discard has whole, or as far as a target has them. */
 static void note_whole(const struct request *request)
 {
 	const struct world_op *op = &request->op;
@@ -418,7 +417,7 @@ static void note_whole(const struct request *request)
 		oracle_whole(&request->write, first, end - over);
 }
 
-/* The same in each order: the place in the plan; all others share a number. */
+/* A request's place in the plan, the same in each order; all others share a number. */
 static unsigned int number_of(const struct world_op *op)
 {
 	const struct world_plan *plan = world.plan;
@@ -448,7 +447,7 @@ void user_send(struct user *user, const struct world_op *op)
 	request->user = user;
 	request->op = *op;
 	request->began_ns = machine_now();
-	/* How long it waits makes no two states of a search. */
+	/* The time that a request waits makes no two states of a search. */
 	request->requests = machine_is_search() ? 0 : drive_count()->requests;
 	user->requests = request->requests;
 	request->times = world.times;

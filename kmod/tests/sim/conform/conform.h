@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What main.c and runner.c know of each other. */
+/* The interface between main.c and runner.c. */
 #ifndef CONFORM_H
 #define CONFORM_H
 

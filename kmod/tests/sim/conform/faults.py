@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Deliberate faults of the shim, each a change of a copy of its sources with which the conformance suite must fail.
 
-FAULTS has, by name, the case that must fail, and the changes: (file of kmod/tests/sim, the text that is there, and what
-takes its place).
+FAULTS has, by name, the case that must fail, and the changes: (file of kmod/tests/sim, its text, the replacement).
 """
 
 FAULTS = {

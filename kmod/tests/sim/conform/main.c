@@ -20,7 +20,7 @@
 /* All static data of the shim and the suite, as they were at the start. */
 extern char __start_sim_data[], __stop_sim_data[];
 
-/* Run a case with one seed. Return: what was violated, or NULL. */
+/* Run a case with one seed. Return: the violation, or NULL. */
 static const char *run(unsigned int number, sim_u64 seed, const char *pristine)
 {
 	struct machine_options options = {

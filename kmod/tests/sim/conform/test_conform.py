@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The shim keeps what the kernel promises: suites of kunit/, which KUnit runs in a real kernel, run in simulated machines,
+"""The shim keeps the kernel's promises: suites of kunit/, which KUnit runs in a real kernel, run in simulated machines,
 too; with a deliberate fault of the shim they fail."""
 
 import re
@@ -116,7 +116,7 @@ def test_each_function_of_the_shim_is_called_by_a_suite_or_named(built):
     symbols = subprocess.run(["nm", "-u", *objects], capture_output=True, text=True, check=True)
     called = set(re.findall(r" U (\w+)$", symbols.stdout, re.M))
     names = defined()
-    # Those that macros of the shim's headers call are called by the suites as well; the rest is for the simulation itself.
+    # Functions that macros of the shim's headers call are called by the suites as well; the rest is for the simulation itself.
     own = {name for name in names if name.startswith("shim_")} - called
     assert len(names) > 60
     assert names - called - own == NOT_CALLED.keys()

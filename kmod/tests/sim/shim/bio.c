@@ -62,7 +62,7 @@ static struct bio *set_take(struct bio_set *set, unsigned int nr_vecs,
 {
 	struct bio *bio;
 
-	/* First as who may not sleep, so that the reserve is used at times. */
+	/* First as if the caller must not sleep, so that the reserve is used at times. */
 	bio = bio_new(nr_vecs, GFP_NOWAIT);
 	if (bio)
 		return bio;
@@ -144,7 +144,7 @@ void bio_put(struct bio *bio)
 	struct bio_set *set = bio->bi_pool;
 
 	machine_point();
-	/* What came from the reserve has room for all bvecs, and goes back there. */
+	/* A bio of the reserve has room for all bvecs, and goes back there. */
 	if (set && set->nr < BIO_POOL_SIZE &&
 	    ksize(bio) >= BIO_MAX_VECS * sizeof(struct bio_vec)) {
 		set->reserve[set->nr++] = bio;

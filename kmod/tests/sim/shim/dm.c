@@ -53,8 +53,8 @@ struct dm_io {
 /**
  * struct dm_target_io - a clone; the target's own data are in front of it
  * @taken: where the submitter keeps how much the target accepts, while it maps
- * @ended: where the submitter of one that must not wait keeps whether it has ended,
- *	while the target maps it
+ * @ended: where the submitter of a NOWAIT bio keeps whether that has ended, while the
+ *	target maps it
  * @accounted: the accounting of the device has begun
  */
 struct dm_target_io {
@@ -125,7 +125,7 @@ void shrinker_register(struct shrinker *shrinker)
 	the_shrinker = shrinker;
 }
 
-/* It waits for those that run, and none begins then. */
+/* Wait for running scans, after which none begins. */
 void shrinker_free(struct shrinker *shrinker)
 {
 	might_sleep();
@@ -343,7 +343,7 @@ void dm_submit_bio_remap(struct bio *clone, struct bio *bio)
 	struct bio *sent = bio ? bio : clone;
 
 	tio->accounted = true;
-	/* 6.12.117 and others charge the cgroup that the bio of the device is charged to. */
+	/* As 6.12.117 and other kernels: charge the cgroup of the device's bio. */
 	bio_clone_blkg_association(sent, tio->io->bio);
 	submit_bio_noacct(sent);
 }
@@ -433,7 +433,7 @@ static unsigned int map(struct dm_io *io, struct dm_target *ti,
 	tio->clone.bi_ioprio = bio->bi_ioprio;
 	tio->clone.bi_write_hint = bio->bi_write_hint;
 	tio->clone.bi_write_stream = bio->bi_write_stream;
-	/* It is charged to its sender until it is sent on. */
+	/* The clone is charged to its sender until it is sent on. */
 	if (!(current->flags & PF_KTHREAD))
 		bio_clone_blkg_association(&tio->clone, bio);
 	tio->clone.bi_end_io = clone_end;
@@ -635,7 +635,7 @@ int shim_md_load_targets(struct mapped_device *md,
 	return 0;
 }
 
-/* What holds for both of two targets. */
+/* Tighten @limits by those of another target in the table. */
 static void combine(struct queue_limits *limits, const struct queue_limits *more)
 {
 	limits->max_sectors = min(limits->max_sectors, more->max_sectors);

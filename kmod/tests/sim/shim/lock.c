@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Spin locks, and what the kernel's lockdep would say: classes are taken in one
- * order, and a class that an interrupt takes is never held with interrupts on.
+ * Spin locks, and the rules of the kernel's lockdep: classes are taken in one order,
+ * and a class that an interrupt takes is never held with interrupts on.
  */
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -54,7 +54,7 @@ static void check_class(spinlock_t *lock, bool tried)
 	struct thread *me = machine_current;
 	unsigned int class, i;
 
-	/* What was taken before makes no two states of a search: lives judge this. */
+	/* Earlier locks make no two states of a search: lives judge their order. */
 	if (machine_is_search())
 		return;
 	class = class_of(lock);

@@ -22,12 +22,12 @@ void shim_watch(s64 now)
 
 /* Allocations that may not sleep so far. */
 static unsigned int nr_nowait;
-/* One of them has failed, in a search. */
+/* An allocation has failed, in a search. */
 static bool has_failed;
 
 /*
- * Check that the caller may ask so; return whether there is no memory. Memory that is had
- * by I/O may wait for a suspended device, and who resumes that for a mutex.
+ * Check that the caller may ask so; return whether there is no memory. An allocation
+ * that starts I/O may wait for a suspended device, whose resume may wait for a mutex.
  */
 static bool is_refused(gfp_t gfp)
 {
@@ -53,7 +53,7 @@ void *kmalloc(size_t bytes, gfp_t gfp)
 	/* The buffer of a small block is a power of two, and little else is. */
 	shim_nr_locked += current->nr_held && bytes >= 1024 &&
 			  !(bytes & (bytes - 1));
-	/* A power of two is aligned to itself, what is large to a cache line. */
+	/* A power of two is aligned to itself, a large allocation to a cache line. */
 	memory = machine_alloc(bytes, !(bytes & (bytes - 1)) ? bytes :
 				      bytes < 64 ? 16 : 64);
 	bounds_allocated(memory, bytes, __builtin_return_address(0));

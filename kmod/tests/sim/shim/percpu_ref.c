@@ -21,7 +21,7 @@ void percpu_ref_exit(struct percpu_ref *ref)
 	ref->cpu = NULL;
 }
 
-/* The counts of the CPUs may be what keeps it up until they are in. */
+/* Drop a reference. Until the counts of the CPUs are in, they may keep the count up. */
 static void put(struct percpu_ref *ref)
 {
 	weak_mb();
@@ -40,7 +40,7 @@ static void fold(struct rcu_head *head)
 	}
 	ref->switching = false;
 	wake_up_all(&switched);
-	/* That of percpu_ref_kill(), which held the count up until here. */
+	/* Drop the reference of percpu_ref_kill(), which held the count up until here. */
 	rcu_read_lock();
 	put(ref);
 	rcu_read_unlock();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Submission. A bio that is submitted while another one of the same task is on its
- * way down waits until that has returned: the lowest first. What goes to a drive
- * waits for the end of the task's plug.
+ * way down waits until that has returned: the lowest first. A bio for a drive waits
+ * for the end of the task's plug.
  */
 #include <linux/blkdev.h>
 #include <linux/sched.h>

@@ -100,7 +100,7 @@ void trace_align_write(dev_t dev, sector_t sector, unsigned int sectors,
 		    0);
 }
 
-/* Count the events of this interrupt; those of others may come between. */
+/* Count the events of this interrupt; events of other ones may come between. */
 static void count_resolved(void)
 {
 	static unsigned int interrupt, nr;

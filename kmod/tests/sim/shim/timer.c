@@ -79,7 +79,7 @@ static int stop(struct machine_timer *timer)
 		/* A search does not poll. */
 		machine_sleep(timer, machine_is_search() ? ~0ULL :
 					     machine_now() + 1000);
-		/* It may have been set again. */
+		/* The timer may have been set again. */
 		was |= !!timer->place;
 		machine_timer_clear(timer);
 	}

@@ -6,7 +6,7 @@
 #include <linux/sched.h>
 #include <linux/workqueue.h>
 
-/* Go to sleep as schedule() does: what is plugged goes first. */
+/* Go to sleep as schedule() does: plugged requests go first. */
 static void sleep_on(const void *what, u64 until_ns)
 {
 	might_sleep();
@@ -58,8 +58,8 @@ void shim_wait_sleep(wait_queue_head_t *queue, u64 until_ns)
 	unsigned int i;
 
 	/*
-	 * Flushing the plug may let others run, and one of them may be the wake-up.
-	 * In the kernel the task's state has it sleep no more then: here it is no
+	 * Flushing the plug may let other threads run, of which one may wake this one
+	 * up. In the kernel the task's state has it sleep no more then: here it is no
 	 * longer in the queue.
 	 */
 	shim_flush_plug(true);
@@ -118,7 +118,7 @@ void init_completion(struct completion *completion)
 void complete(struct completion *completion)
 {
 	machine_point();
-	/* One step, as under the completion's lock: who has waited may free it then. */
+	/* One step, as under the completion's lock: a waiter may free it then. */
 	completion->done++;
 	wake_queued(&completion->wait, false);
 }

@@ -28,7 +28,7 @@ static unsigned int most_workers, nr_workers;
 static unsigned int nr_ready;
 static wait_queue_head_t idle, ended;
 
-/* What runs now, who runs it, and whether the item's memory was freed meanwhile. */
+/* The running items, their workers, and whether an item's memory was freed meanwhile. */
 static struct {
 	const struct work_struct *work;
 	work_func_t func;
@@ -51,7 +51,7 @@ void shim_work_freed(const void *memory, size_t bytes)
 {
 	unsigned int i;
 
-	/* What is only looked at here would keep steps of a search from commuting. */
+	/* Data that only this looks at would keep a search's steps from commuting. */
 	if (machine_is_search())
 		return;
 	for (i = 0; i < nr_running; i++) {
@@ -116,7 +116,7 @@ static void run_item(struct workqueue_struct *wq, struct work_struct *work)
 	running[nr_running].freed = false;
 	running[nr_running++].func = func;
 	wq->running++;
-	/* From here on it can be queued again. */
+	/* From here on the item can be queued again. */
 	work->pending = false;
 	machine_point();
 	func(work);
@@ -214,7 +214,7 @@ static void worker(void *unused);
 /* Have an item run: by an idle worker, a new one, or the rescuer. */
 static void kick(struct workqueue_struct *wq)
 {
-	/* In a search it can take any item: more of them would be the same. */
+	/* In a search a ready worker takes any item: more would be the same. */
 	if (machine_is_search() && nr_ready)
 		return;
 	if (idle.nr) {
@@ -247,8 +247,8 @@ static void kick_others(void)
 }
 
 /*
- * A worker of a search: between two items others can go on, and it wakes up for an
- * item only.
+ * A worker of a search: between two items other threads can go on, and the worker
+ * wakes up for an item only.
  */
 static void worker_searched(void)
 {
@@ -376,7 +376,7 @@ bool mod_delayed_work(struct workqueue_struct *wq, struct delayed_work *work,
 	bool was;
 
 	machine_point();
-	/* What a timer that was raised does comes first, as in the kernel. */
+	/* The function of a timer that was raised runs first, as in the kernel. */
 	while (timer->raised || timer->running) {
 		machine_yield();
 		machine_point();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Counters that one CPU changes, as one step to its interrupts, and others read. */
+/* Counters that one CPU changes, in one step to its interrupts, and other CPUs read. */
 #ifndef SHIM_LOCAL64_H
 #define SHIM_LOCAL64_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Atomic operations: others may go on before each of them. */
+/* Atomic operations: other threads may go on before each of them. */
 #ifndef SHIM_ATOMIC_H
 #define SHIM_ATOMIC_H
 
@@ -136,8 +136,8 @@ static inline void atomic64_sub(s64 change, atomic64_t *v)
 }
 
 /*
- * A counter that is watched, and the most that it has been. What notes that lies in
- * the shim: here its stores would be as weak as the engine's.
+ * A watched counter, and its largest value. The code that notes it lies in the shim:
+ * here its stores would be as weak as the engine's.
  */
 extern const atomic64_t *shim_watched;
 extern s64 shim_watched_most;

@@ -62,7 +62,7 @@ static inline struct bio *bio_list_pop(struct bio_list *list)
  * struct bio_set - bios, of which some can always be had in the end
  * @reserve: the bios that are kept for when memory lacks
  * @nr: number of @reserve
- * @wait: who waits for one
+ * @wait: threads that wait for a bio
  */
 struct bio_set {
 	struct bio *reserve[BIO_POOL_SIZE];
@@ -103,7 +103,7 @@ static inline sector_t bio_end_sector(const struct bio *bio)
 	return bio->bi_iter.bi_sector + bio_sectors(bio);
 }
 
-/* What has no data has no bvecs to go on in. */
+/* Whether a bio has no data, and so no bvecs to advance in. */
 static inline bool bio_has_no_bvecs(const struct bio *bio)
 {
 	return bio_op(bio) == REQ_OP_DISCARD ||

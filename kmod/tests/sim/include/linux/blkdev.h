@@ -40,7 +40,7 @@ struct request_queue {
 	bool zoned;
 };
 
-/* Its address says which one it is. */
+/* Objects are told apart by their address. */
 struct kobject {
 };
 
@@ -172,7 +172,7 @@ struct blk_plug_cb {
 };
 
 /**
- * struct blk_plug - what a task is about to send
+ * struct blk_plug - requests that a task is about to send
  * @callbacks: called at the end
  * @requests: bios for drives
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Attributes, accesses that others see, and barriers. */
+/* Attributes, accesses that other CPUs see, and barriers. */
 #ifndef SHIM_COMPILER_H
 #define SHIM_COMPILER_H
 

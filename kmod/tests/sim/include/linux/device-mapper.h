@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What device-mapper is to a target; dm.c. */
+/* The interface of device-mapper to a target; dm.c. */
 #ifndef SHIM_DEVICE_MAPPER_H
 #define SHIM_DEVICE_MAPPER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Small macros, numbers from text, and what the kernel says and complains of. */
+/* Small macros, numbers from text, the kernel's log and its warnings. */
 #ifndef SHIM_KERNEL_H
 #define SHIM_KERNEL_H
 

@@ -15,7 +15,7 @@ typedef void (percpu_ref_func_t)(struct percpu_ref *ref);
 /**
  * struct percpu_ref - a count of users
  * @cpu: counts of the CPUs, which add to them while @atomic is false
- * @count: the count, or what is not counted by the CPUs
+ * @count: the count, or the part that is not counted by the CPUs
  * @dead: percpu_ref_kill() was called
  * @atomic: all count in @count
  * @switching: the CPUs' counts are not in @count yet, so that is never 0

@@ -17,7 +17,7 @@
 static inline void preempt_disable(void)
 {
 	current->preempt++;
-	/* Or the compiler leaves out both, and others go on in between. */
+	/* Or the compiler leaves out both, and other threads go on in between. */
 	barrier();
 }
 

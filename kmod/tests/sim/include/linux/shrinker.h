@@ -30,8 +30,8 @@ void shrinker_register(struct shrinker *shrinker);
 void shrinker_free(struct shrinker *shrinker);
 
 /*
- * Have the shrinker count, and if it has something, scan @nr. Return: what it has freed;
- * *@counted is what it has counted.
+ * Have the shrinker count its objects, and scan @nr if there are any. Return: the
+ * number freed; *@counted is the number counted.
  */
 unsigned long shim_shrink(unsigned long nr, unsigned long *counted);
 #endif

@@ -48,8 +48,8 @@ void spin_unlock_irqrestore(spinlock_t *lock, unsigned long flags);
 struct mutex;
 
 /*
- * The end of a machine whose current thread does not hold a lock. What instruments
- * the engine sees its accesses, and is not shown those of an assertion.
+ * End the machine if its current thread does not hold a lock. The hooks of an
+ * instrumented engine see its accesses, but are not shown those of an assertion.
  */
 void shim_assert_spin_held(const spinlock_t *lock, const char *expression,
 			   const char *function);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Types; and what every other header of the shim wants. */
+/* Types; and the headers that every other header of the shim needs. */
 #ifndef SHIM_TYPES_H
 #define SHIM_TYPES_H
 

@@ -10,7 +10,7 @@
 
 /**
  * struct wait_queue_head - threads that wait
- * @thread: who waits, oldest first
+ * @thread: the waiting threads, oldest first
  * @nr: number of threads
  */
 typedef struct wait_queue_head {
@@ -25,7 +25,7 @@ typedef struct wait_queue_head {
 void init_waitqueue_head(wait_queue_head_t *queue);
 void wake_up(wait_queue_head_t *queue);
 void wake_up_all(wait_queue_head_t *queue);
-/* Wake who has waited longest. */
+/* Wake the thread that has waited longest. */
 void shim_wake_one(wait_queue_head_t *queue);
 bool wq_has_sleeper(wait_queue_head_t *queue);
 

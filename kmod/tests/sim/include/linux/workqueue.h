@@ -57,7 +57,7 @@ void shim_work_start(unsigned int workers);
 /* The shim's own: memory is about to be freed; and a thread is about to sleep. */
 void shim_work_freed(const void *memory, size_t bytes);
 void shim_work_sleeps(void);
-/* Nothing is queued any more: free what the pool has. */
+/* Free the pool, when nothing is queued any more. */
 void shim_work_stop(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A busy wait: here, many places where others may go on. */
+/* A busy wait: here, many places where other threads may go on. */
 #ifndef CONFORM_DELAY_H
 #define CONFORM_DELAY_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* That memory is not to be had by I/O. */
+/* Allocations that must not start I/O. */
 #ifndef SHIM_SCHED_MM_H
 #define SHIM_SCHED_MM_H
 #include <linux/sched.h>
