@@ -190,7 +190,7 @@ class Together:
         return [told[number] for number in range(count)]
 
     def contents(self):
-        """Return what the memory of each request has: behind results(), what a read has read."""
+        """Return the content of each request's memory: behind results(), the data that a read has read."""
         return [bytes(buffer.view) for buffer in self._buffers]
 
 

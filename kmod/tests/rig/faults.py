@@ -75,7 +75,7 @@ def _prepared(waiting, text=None, least=0):
 @contextlib.contextmanager
 def allocations_fail(percent=100, waiting=False):
     """
-    Make `percent` of the target's allocations fail; the ones that may wait for memory only if `waiting`.
+    Make `percent` of the target's allocations fail; those that may wait for memory only if `waiting`.
 
     Yields a function that changes the percentage.
     """

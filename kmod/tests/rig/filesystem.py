@@ -54,7 +54,7 @@ def mounted(kind, path, read_only=False, options=None):
 
 @contextlib.contextmanager
 def frozen(folder):
-    """For the `with` block, have the file system write nothing: neither what is cached nor of its own accord."""
+    """For the `with` block, have the file system write nothing: neither cached data nor anything of its own accord."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.ioctl(fd, FIFREEZE)

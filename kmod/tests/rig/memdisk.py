@@ -35,7 +35,7 @@ def memory_disk(megabytes=64, **settings):
     """Make a disk of null_blk that keeps its data; `settings`: files of its folder in configfs."""
     if not NULLB.exists():
         run("modprobe", "null_blk", "nr_devices=0")
-        # Fails where it is mounted.
+        # Fails where configfs is mounted.
         run("mount", "-t", "configfs", "configfs", "/sys/kernel/config", ok=False)
         eventually(NULLB.exists, "null_blk has no folder in configfs")
     folder = NULLB / f"memory{next(_numbers)}"

@@ -24,7 +24,7 @@ def _lvm(command, device, *arguments):
     run(command, option, text % f'filter=[ "a|^{device}$|", "r|.*|" ]', *arguments)
 
 
-# Each layer also removes what a failed assembly of it has left: on a damaged drive it may fail anywhere.
+# Each layer also removes the remains of a failed assembly of it, which may fail anywhere on a damaged drive.
 
 
 @contextlib.contextmanager
@@ -121,7 +121,7 @@ class Stack:
     def assembled(self, fresh=False):
         """
         Assemble the stack, newly created on zeroes if `fresh`; yield the top device. Removes all devices at the end, and
-        raises RuntimeError if one stays: callers take AssertionError and OSError for damage of what is on the drive.
+        raises RuntimeError if one stays: callers take AssertionError and OSError for damage of the drive's content.
         """
         stack, before = contextlib.ExitStack(), None
         try:

@@ -3,18 +3,18 @@
 A machine that hibernates (ACPI S4), loses the power with its drives, and is resumed; swap and image lie on the target, on
 misaligned blocks, in mode coalesce.
 
-What is at stake: two kernels have the target's tables over the same drives, one after the other, and each has memory that
+The risk: two kernels have the target's tables over the same drives, one after the other, and each has memory that
 the other does not know.
 
-- What the first kernel holds is acknowledged, and not on the drive. It is in the image as well, but an image may never be
-  resumed. So it is written before the image is made, and the target in the image holds nothing that the drive lacks.
-- The image is written through the first kernel's target, after its memory was copied. What the target held of the image would
-  be lost with the power, as no reboot notifier is called.
+- The held data of the first kernel are acknowledged, and not on the drive. They are in the image as well, but it may never be
+  resumed. So they are written before the image is made, and the target in the image holds nothing that the drive lacks.
+- The image is written through the first kernel's target, after its memory was copied. Any part of the image that the target held
+  would be lost with the power, as no reboot notifier is called.
 - The resuming kernel puts swap's own signature in place of the image's before it calls the notifiers, through its own target,
   which holds that write. Its memory is gone when the image is loaded. If the write is gone, too, the next boot resumes once
   more, over file systems that have changed since.
 
-That no content is cached meanwhile, which a sleep of more than half a second cannot show, is tested in guest/test_sleep.py.
+guest/test_sleep.py tests that no content is cached meanwhile, which a sleep of more than half a second cannot show.
 """
 
 import dataclasses
@@ -46,7 +46,7 @@ def contents(tag, places):
 
 @dataclasses.dataclass
 class Content:
-    """What was on a drive at one moment."""
+    """The content of a drive at one moment."""
     data: bytes
 
     @classmethod
@@ -65,7 +65,7 @@ class Content:
 
 @dataclasses.dataclass
 class Boot:
-    """A boot of the machine: its run, what it told, and its drives after their power was cut."""
+    """A boot of the machine: its run, its messages, and its drives after their power was cut."""
     run: vm.Result
     swap: Content
     data: Content

@@ -140,7 +140,7 @@ def given_up(run):
 @pytest.mark.timeout(0)
 @one_reboot
 def test_an_orderly_reboot_tells_what_is_left_on_disks_that_fail_or_do_not_answer(end):
-    """And what could be written is."""
+    """And all blocks that could be written are."""
     left = [(blocks, error) for _, blocks, error in given_up(end)]
     blocks = len({sector // 8 for sector, _ in PLACES})
     assert left == [(blocks, errno.ETIMEDOUT), (len(MANY), errno.ETIMEDOUT), (blocks, errno.EIO)], end.console[-3000:]
@@ -181,8 +181,8 @@ def test_nothing_more_is_drained_after_the_deadline_of_a_reboot(end):
 @pytest.mark.parametrize("request_over", ["write", "discard", "part"])
 def test_requests_over_blocks_that_stay_held_end_after_the_deadline_of_a_reboot(end, request_over):
     """
-    A write of the whole block takes the place of what is held when it is on the disk, one of a part goes down with it. A
-    discard may be ignored by the disk, so what is held stays.
+    A write of the whole block supersedes the held data when it is on the disk, a write of a part goes down with them. A discard
+    may be ignored by the disk, so the held data stay.
     """
     said = end.said["over_held"]
     print(said)

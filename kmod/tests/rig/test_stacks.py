@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What stays of a stack is told as such, with what came before, and is no damage."""
+"""A device or mount of a stack that stays is reported as such, with the error that came before, and is no damage."""
 
 import contextlib
 import types

@@ -43,7 +43,8 @@ class Sleeping:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root sees what a process waits for in the kernel")
 def test_a_writer_that_hangs_is_killed_and_is_no_damage(tmp_path):
-    """Killed, so that its file system can be unmounted; and no AssertionError, which tests of torn blocks count as damage."""
+    """The process is killed, so that its file system can be unmounted; and no AssertionError, which tests of torn blocks count as
+    damage."""
     writer = Writer(Sleeping, tmp_path)
     with pytest.raises(Hung, match=r"operation 1 of process \d+ hangs.* syscall: .* stack: .*nanosleep"):
         writer.wait(0.5)
@@ -53,7 +54,7 @@ def test_a_writer_that_hangs_is_killed_and_is_no_damage(tmp_path):
 
 
 def test_a_writer_is_gone_after_its_block_whatever_failed_in_it(tmp_path):
-    """Else it would keep its file system mounted, and the drive busy for each test that comes after."""
+    """Else the writer would keep its file system mounted, and the drive busy for each test that comes after."""
     with pytest.raises(KeyError), Writer(Sleeping, tmp_path) as writer:
         raise KeyError
     with pytest.raises(ChildProcessError):

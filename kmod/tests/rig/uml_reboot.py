@@ -6,7 +6,7 @@
 DISK is the working disk. The program runs as root in User Mode Linux. The target's part of the end takes half a minute, in
 which it waits for the stuck disks; afterwards the disks work again. Each line of the output is a JSON object: the number of
 held touches, the time until DISK had them and until a device that holds nothing was removed, the number that reached a stuck
-disk too late, and what became of requests over blocks that are held there for ever. gcov's counts up to the target's end are
+disk too late, and the fate of requests over blocks that are held there for ever. gcov's counts up to the target's end are
 in the folder COUNTS, and are copied to FOLDER before the kernel ends.
 """
 

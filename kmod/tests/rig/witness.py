@@ -134,7 +134,7 @@ class FlushTrace:
             text = self._filter(self._disk) if event == "block_rq_issue" else self._filter(self._mapped, " && nr_sector == 0")
             (TRACING / "events/block" / event / "filter").write_text(text)
             (TRACING / "events/block" / event / "enable").write_text("1")
-        # Trace leaves it off.
+        # Trace leaves tracing off.
         (TRACING / "tracing_on").write_text("1")
         return self
 

@@ -115,7 +115,7 @@ class Writer:
             time.sleep(0.01)
 
     def _where(self):
-        """Say what the process waits for."""
+        """Say where the process waits."""
         folder = Path("/proc", str(self._pid))
         return "; ".join(f"{name}: {' '.join((folder / name).read_text().split())}" for name in ("stat", "syscall", "stack"))
 
