@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 The rig of the tests that need faults which only this kernel makes: User Mode Linux, with fault injection, KASAN and
-lockdep, on its own test disks. In make check-all also with kmemleak: test_unload.py comes last and looks for leaks of the
-others.
+lockdep, on its own test disks. In make check-all also with kmemleak: test_unload.py comes last and looks for leaks of the other
+tests.
 """
 
 import pytest

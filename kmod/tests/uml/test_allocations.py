@@ -148,7 +148,7 @@ def test_devices_without_memory_for_their_counters_are_refused(rig, disk):
 
 
 def test_a_write_in_many_pieces_goes_on_when_the_memory_for_one_comes_back(rig):
-    """Each piece is a page, and there is reserved memory for two; the others wait for it."""
+    """Each piece is a page, and there is reserved memory for two; the other pieces wait for it."""
     with memory_disk(max_sectors=8, completion_nsec=1000000) as disk, \
             Align(disk.path, mode="pad", **GEOMETRY) as device, Disk(device.path) as upper:
         with allocations_fail():

@@ -129,7 +129,7 @@ def test_nowait_writes_are_sent_back_and_leave_nothing(rig, disk, stuck):
         partial = Later(upper.write, 3, pattern(2, 3, 2))
         pause(GAP)
         with pytest.raises(BlockingIOError):
-            upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)		# would wait for it
+            upper.write(0, pattern(3, 0, 8), flags=RWF_NOWAIT)		# would wait for the partial write
         stuck.flow()
         partial.result()
         upper.write(8, pattern(4, 8, 8), flags=RWF_NOWAIT)
@@ -306,7 +306,7 @@ def test_a_message_to_flush_leaves_what_began_to_be_held_meanwhile(rig, disk, st
         stuck.stop()
         flush = Later(device.message, "flush")
         pause(GAP / 3)
-        upper.write(10, pattern(2, 10, 3))		# to a block that is known since the flush
+        upper.write(10, pattern(2, 10, 3))		# to a block that is cached since the flush
         assert not flush.done() and device.counter("touches_held") == 4
         stuck.flow()
         flush.result()
@@ -338,7 +338,7 @@ def test_the_end_of_a_stream_that_waits_is_completed_by_the_next_write(rig, disk
             now = device.balanced()
             assert now["blocks_delayed"] == was["blocks_delayed"] + 1
             if now["rmw_avoided_complete"] == was["rmw_avoided_complete"] + 2:
-                # That of the block beside them.
+                # The pad read of the block beside them.
                 assert now["pad_reads"] == was["pad_reads"] + 1
                 return
     raise AssertionError("no attempt was fast enough")
@@ -381,7 +381,7 @@ def suspended_over_what_is_tried_again(disk, unit):
     Suspend a device with three held blocks that cannot be written: `a` fails at once, `c` after 2 units of time and `b`
     after 6. The suspend tries all twice, first for its initial flush. During the second attempt two messages request
     another attempt for all blocks. `a` has to wait for its disk, which takes one request at a time, so that the suspend
-    has the results of all three before `a` fails again, and before `c` is tried again for the second message.
+    has the results of all three before `a` fails again, and before `c` is retried for the second message.
 
     Return the state after the result of `b`: the writes in flight below, whether the suspend and the second message had
     ended, and the number of writes before the end of the suspend.
@@ -538,7 +538,7 @@ def test_known_blocks_end_by_themselves_by_message_and_under_long_writes(rig, di
         def known():
             return int(device.attribute("target0_blocks"))
 
-        # On an idle machine more blocks are known than are evicted at once.
+        # On an idle machine more blocks are cached than are evicted at once.
         load = rig.stress(device.path, seconds=rig.seconds, region=4096, max_run=6)
         eventually(lambda: known() > 8, "too few blocks are known: the test proves nothing")
         device.message("max_blocks 4")
@@ -602,7 +602,7 @@ def test_trace_events_tell_of_each_write_and_each_touch(rig, disk):
 
 @pytest.mark.parametrize("known", [False, True])
 def test_the_held_touches_of_a_block_make_at_most_two_trace_events(rig, disk, known):
-    """However many they are: the events come under a lock. Their counts are what the ledger books."""
+    """However many touches there are: the events come under a lock. Their counts are those that the ledger books."""
     number = 200
     with Align(disk.path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
         if known:

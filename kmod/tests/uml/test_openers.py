@@ -38,7 +38,7 @@ def test_nothing_is_held_below_a_device_that_was_stacked_on_an_inactive_table(ri
             written_is_beneath(disk, upper, 1, 1)
             assert low.attribute("target0_holding") == "0"
             assert low.counter("touches_held") == 0
-            # Neither another table nor a suspend changes what the layer above believes.
+            # Neither another table nor a suspend changes the belief of the layer above.
             low.reload(low.line(mode="coalesce", hold_ms=LONG, **GEOMETRY))
             written_is_beneath(disk, upper, 9, 2)
             low.set_mode("pad")

@@ -92,7 +92,7 @@ def test_parts_that_the_kernel_cuts_inside_a_block_complete_it_without_a_plug(ri
         assert limit == 16
 
         def gate_is_closed():
-            """Return whether the target itself sends back what must not wait; before, the device below does."""
+            """Return whether the target itself sends back a NOWAIT write; before, the device below does."""
             sent_back = device.counter("nowait_again")
             with pytest.raises(BlockingIOError):
                 upper.write(3007, pattern(2, 3007, 8), flags=RWF_NOWAIT)
