@@ -33,7 +33,7 @@ DRIVES = {
     "power4096": Server(profile="fixed", options=("latency_us=1000",)),
     "power4096n": Server(profile="fixed", options=("latency_us=1000",), presented={"logical": 4096}),
     "power16384": Server(physical=16384, alignment=512, profile="fixed", options=("latency_us=1000",)),
-    # It says blocks of 512 bytes, and has 4096 from sector 7 on.
+    # A drive that says blocks of 512 bytes, and has 4096 from sector 7 on.
     "liar": Server(size="1G", alignment=3584, profile="usb-liar", presented={"physical": 512}),
     "errors": Server(filters=("error",), filter_options=("error=EIO", "error-pread-rate=1%", "error-pwrite-rate=1%")),
 }

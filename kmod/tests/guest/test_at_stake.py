@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What would be lost with power now: held_bytes is what was acknowledged less what the drive has received, and held_oldest_ms
+Data that would be lost with power now: held_bytes is the acknowledged bytes that the drive has not received, and held_oldest_ms
 the age of the oldest held block, by the clock of the writer.
 """
 
@@ -135,7 +135,7 @@ def test_what_the_drive_refuses_stays_at_stake_and_keeps_its_age(rig):
             assert device.counter("held_bytes") == 3 * SECTOR
             check_age(device, write, "suspended")
             device.resume()
-            # what is written over it is at stake no more
+            # overwritten data are at stake no more
             upper.write(160, pattern(2, 160, 8))
             check_age(device, write, "resumed")
             device.message("drop_failed")

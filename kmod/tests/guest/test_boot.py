@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl attach --persist, --all and --tab on real devices. A guest has no udev: what it does is tested in images."""
+"""alignctl attach --persist, --all and --tab on real devices. A guest has no udev: its work is tested in images."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def alignctl(*arguments, status=FINE):
 
 
 def attached():
-    """{name: (what it lies on, mode)} of all align devices."""
+    """{name: (device below, mode)} of all align devices."""
     return {device["name"]: (target["device"], target["mode"])
             for device in json.loads(alignctl("list", "--json").stdout)["devices"] for target in device["targets"]}
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_kept_is_not_attached(rig, ram, tab):
 
 
 def test_a_signal_ends_attach_with_the_line_and_its_device_or_with_neither(ram, tab, tmp_path):
-    """It comes between the two: while alignctl waits for udev, after the line is written."""
+    """The signal comes between the two: while alignctl waits for udev, after the line is written."""
     settle = tmp_path / "udevadm"
     settle.write_text("#!/bin/sh\nkill -TERM $PPID\n")
     settle.chmod(0o755)

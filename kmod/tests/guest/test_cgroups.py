@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is held goes down on no cgroup's account: no fsync waits in the queue of a cgroup that is throttled."""
+"""Held blocks go down on no cgroup's account: no fsync waits in the queue of a cgroup that is throttled."""
 
 import subprocess
 import sys
@@ -79,14 +79,14 @@ def test_an_fsync_does_not_wait_in_the_queue_of_a_throttled_cgroup(rig, throttle
 
 
 def test_an_fsync_does_not_wait_for_a_write_of_a_throttled_cgroup_over_what_is_held(rig, throttled):
-    """What is held is written first, so that the fsync does not wait for the write, which takes half an hour."""
+    """The held block is written first, so that the fsync does not wait for the write, which takes half an hour."""
     drive = rig.drive("p4096")
     with Align(drive.path, mode="coalesce", hold_ms=LONG) as device, Disk(device.path) as upper, Disk(drive.path) as lower:
         folder = throttled(drive.path)
         writer = subprocess.Popen([sys.executable, "-c", OVERWRITER, str(folder), device.path], stdout=subprocess.PIPE)
         try:
             assert writer.stdout.readline() == b"held\n"
-            # Its write has come when what is held is written for it: nothing else has that written.
+            # The writer's write has come when the held block is written for it: nothing else has that written.
             eventually(lambda: not device.counter("held_blocks"), "the write has not come", patience(60))
             Later(upper.flush).wait(patience(60)).result()
             assert lower.read(0, 4) == b"\1" * 2048 and writer.poll() is None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 alignctl check on real stacks: partition, align device, LVM, LUKS, md, file system. The drive is the witness: its log says
-where a request to the top of the stack arrives, and its count of touches what became of them.
+where a request to the top of the stack arrives, and its count of touches whether the request was misaligned there.
 """
 
 import json
@@ -20,7 +20,7 @@ ALIGNCTL = OUT / "bin" / "alignctl"
 FINDINGS = 1
 SECTOR, PHYSICAL = 512, 4096
 SECTORS = 1 << 17
-# layers of rig.stacks: the kinds of device above the partition, or the align device, and what says that one is there
+# layers of rig.stacks: the kinds of device above the partition, or the align device, and the signature of such a device
 LAYERS = {"plain": ([], "ext4"), "lvm": (["lvm"], "LVM2_member"), "luks": (["crypt"], "crypto_LUKS"),
           "raid1": (["md"], "linux_raid_member")}
 STACKS = [(layer, through) for layer in LAYERS for through in ("raw", "pad")]

@@ -113,8 +113,8 @@ def medium(tmp_path):
     return file
 
 
-# What else follows from a fault: a neighbour may be one of another request of the round, and be read in flight; what is stale
-# for long is as good as lost. The kind is one in which the fault shows in many rounds.
+# Other findings that follow from a fault: a neighbour may be one of another request of the round, and be read in flight; data
+# that are stale for long are as good as lost. The kind is one in which the fault shows in many rounds.
 @pytest.mark.parametrize("fault, kind, others", [
     ("neighbour", "sub-block+read/in-block", {"lost-update", "stale-read"}),
     *(only_all("alignctl/tests/conform/test_lawful.c: what is lawful, against all orders", *row) for row in (

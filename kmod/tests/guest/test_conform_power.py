@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-alignctl conform before and after a power cut: drives that keep what they have promised are clean, raw and through the target, and
-a stand-in for each way not to keep it is found out.
+alignctl conform before and after a power cut: drives that keep their promises are clean, raw and through the target, and a
+stand-in for each way to break them is found out.
 """
 
 import contextlib
@@ -105,7 +105,7 @@ def test_what_is_killed_with_its_host_is_judged_by_what_the_file_has(rig, tmp_pa
     drive.power_on()
     whole = conform(drive.path, "--after", state)
     assert not whole["faulty"] and whole["stopped"] == "not" and whole["durable"]
-    # Of a file that was cut off, what is whole counts.
+    # Of a file that was cut off, whole records count.
     size = state.stat().st_size - 5 * 24 - 7
     os.truncate(state, size)
     part = conform(drive.path, "--after", state)
@@ -128,7 +128,7 @@ def test_a_signal_is_its_usual_end_and_the_next_step_is_told(rig, tmp_path):
 
 
 def test_the_file_is_believed_after_a_power_cut_of_its_own_disk(rig, tmp_path):
-    """Both drives lose power while requests are sent, each with what is in its volatile cache."""
+    """Both drives lose power while requests are sent, each with the content of its volatile cache."""
     drive, other = rig.drive("power4096"), rig.drive("p4096")
     filesystem.make("ext4", other.path)
     sent = []
@@ -158,7 +158,7 @@ def test_the_file_is_believed_after_a_power_cut_of_its_own_disk(rig, tmp_path):
 class Volatile:
     """
     A server of the NBD protocol with a volatile cache, whose power goes with one of its writes: it keeps some sectors of its
-    cache, as a drive may, and ends. It breaks its word in one way.
+    cache, as a drive may, and ends. The server breaks its word in one way.
     """
 
     def __init__(self, fault, last, seed):
@@ -199,7 +199,7 @@ class Volatile:
             sector, place = data[at:at + SECTOR], offset + at
             self.unsafe.pop(place, None)
             if fua and self.fault == "fua":
-                # As if it were on the medium: no flush will write it.
+                # As if the sector were on the medium: no flush will write it.
                 self.cache.pop(place, None)
                 self.unsafe[place] = sector
             elif fua and self.fault != "fua alone":
@@ -229,7 +229,7 @@ def medium(tmp_path):
 
 
 def cut(medium, state, fault, number):
-    """Cut the power of a server, and return what is found on its medium."""
+    """Cut the power of a server, and return the findings on its medium."""
     with nbd.served(medium, Volatile(fault, random.Random(number).randint(100, 300), number), nbd.SEND_FUA) as disk:
         conform(disk.path, "--prepare", state, "--block", BLOCK, "--write", f"0+{MEBIBYTE}", "--seed", number, ok=(IO,))
     with nbd.served(medium) as disk:

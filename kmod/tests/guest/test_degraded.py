@@ -295,7 +295,7 @@ def test_a_replaced_table_logs_what_is_lost_block_by_block(rig, drive, how):
 
 
 def test_a_block_that_heals_before_the_table_goes_is_not_lost(drive):
-    """Suspending tries once more."""
+    """A suspend retries."""
     with Degraded(drive) as (device, upper, lower):
         drive.heal()
         device.reload(device.linear())

@@ -59,7 +59,7 @@ def test_a_whole_write_needs_no_read_and_heals_a_block(rig):
 
 @pytest.mark.each_kernel
 def test_a_write_error_reaches_every_write_of_its_block_and_no_other(rig):
-    """Block 10 cannot be written. All are in flight together: the pad reads take 400 ms."""
+    """Block 10 cannot be written. All writes are in flight together: the pad reads take 400 ms."""
     drive = rig.drive("p4096")
     with Disk(drive.path) as lower:
         before = pattern(1, 0, 256)
@@ -100,7 +100,7 @@ def test_a_failed_write_ends_what_is_known_of_its_block(rig):
     with Disk(drive.path) as lower, Device(f"0 {length} linear {drive.path} 0") as middle, \
             Align(middle.path, mode="pad") as device, Disk(device.path) as upper:
         lower.write(80, pattern(1, 80, 8))
-        upper.write(82, pattern(2, 82, 1))		# block 10 is known now
+        upper.write(82, pattern(2, 82, 1))		# block 10 is cached now
         middle.reload(*with_bad_blocks(drive.path, [10]))
         assert fails(Later(upper.write, 83, pattern(3, 83, 1)))
         middle.reload(f"0 {length} linear {drive.path} 0")

@@ -23,8 +23,8 @@ GEOMETRY = {"physical_block_size": 4096, "alignment_offset": 0}
 DEPTH = 64
 # Runs of held blocks that may read at a time (HOLD_MAX_RUNS).
 RUNS = 16
-# What a held block costs at most: a read, a write, and one request that waited for the block; and the emptying work takes
-# a block of each of three kinds in turn.
+# The cost of a held block, at most: a read, a write, and one request that waited for the block; and the drain work takes a block
+# of each of three kinds in turn.
 PER_BLOCK, TURNS = 3, 3
 # So many times the bound may pass until this program notices an end, as the processors are busy.
 MANY = 16
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.timeout(300)
 
 
 def bound(held):
-    """Return the most requests that a flush may last if so many blocks are held: those, and what is in flight meanwhile."""
+    """Return the most requests that a flush may last if so many blocks are held: those, and the requests in flight meanwhile."""
     return TURNS * PER_BLOCK * (held + RUNS) + 2 * DEPTH
 
 
@@ -118,7 +118,7 @@ def test_a_block_is_written_after_hold_ms_beside_threads_that_discard_what_they_
 
 
 def test_a_flush_fails_beside_a_flood_of_writes_if_a_block_cannot_be_written(rig):
-    """The block has failed before, and has to be tried once more for the flush, however much else is to be written."""
+    """The block has failed before, and has to be retried for the flush, however much else is to be written."""
     rig.load_module()
     blocks = 256
     with memory_disk(**SLOW) as disk, Align(disk.path, mode="coalesce", hold_ms=1, **GEOMETRY) as device, \

@@ -273,5 +273,5 @@ def test_a_synced_file_on_lvm_survives_a_power_cut_after_a_reload_to_coalesce(ri
         assert (folder / "before").read_bytes() == b"before the reload"
         for name, data in files.items():
             assert (folder / name).read_bytes() == data, f"{name} was synced, and is lost"
-    # Its signature would stop other tests.
+    # The volume's signature would stop other tests.
     run("wipefs", "-qa", drive.path)

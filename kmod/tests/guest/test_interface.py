@@ -22,7 +22,7 @@ from rig.rig import HOSTILE_LIMIT
 SG_GET_VERSION_NUM = 0x2282
 SG_IO = 0x2285		# with a zeroed argument, an invalid command
 
-# What the kernel's headers call the commands that reach no sector.
+# The names, in the kernel's headers, of the commands that reach no sector.
 HARMLESS_IOCTLS = {
     "HDIO_GET_IDENTITY": 0x030D, "NVME_IOCTL_ID": 0x4E40, "SCSI_IOCTL_GET_BUS_NUMBER": 0x5386, "SCSI_IOCTL_GET_IDLUN": 0x5382,
     "SCSI_IOCTL_PROBE_HOST": 0x5385, "SG_EMULATED_HOST": 0x2203, "SG_GET_RESERVED_SIZE": 0x2272, "SG_GET_TIMEOUT": 0x2202,

@@ -12,7 +12,7 @@ ALIGNCTL = OUT / "bin" / "alignctl"
 
 
 def refused(device, mode):
-    """Send the message "mode" through alignctl; return what alignctl prints."""
+    """Send the message "mode" through alignctl; return its output."""
     done = subprocess.run([ALIGNCTL, "set", device.name, "--mode", mode], capture_output=True, text=True)
     assert done.returncode
     return done.stdout + done.stderr

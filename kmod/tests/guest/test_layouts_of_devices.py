@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What check --layout says to give, run as printed where it needs a block device or is to be mounted: see
+The options that check --layout recommends, run as printed where they need a block device or a mount: see
 userspace/alignctl/tests/remedy/test_layouts.py.
 """
 
@@ -35,10 +35,10 @@ def made(name, device, *options, answer=""):
 
 
 def test_an_array_of_md_has_its_data_at_a_unit(rig):
-    """And its superblock is written in less, which check has a note about."""
+    """And the array's superblock is written in less, which check has a note about."""
     run("modprobe", "-a", "raid1")
     disk = rig.drive("p4096").path
-    # it asks whether the array may be one that nothing boots from
+    # mdadm asks whether the array may be one that nothing boots from
     layout = made("md", disk, "--physical", 4096, answer="y\n")
     try:
         for unit in UNITS:
@@ -55,7 +55,7 @@ def test_an_array_of_md_has_its_data_at_a_unit(rig):
 
 
 def test_a_shifted_disk_is_laid_out_from_a_unit_on(rig):
-    """The disk says its own alignment offset; what is made on its partition begins at a unit."""
+    """The disk says its own alignment offset; a file system on its partition begins at a unit."""
     with rig.scsi_debug(megabytes=64, sector_size=SECTOR, physblk_exp=3, lowest_aligned=7) as disk:
         assert layouts(disk)["ext4"]["give"] is None
         made("partition", disk)
@@ -67,7 +67,7 @@ def test_a_shifted_disk_is_laid_out_from_a_unit_on(rig):
 
 
 def mounts(needs):
-    """Whether this kernel mounts a file system that needs what a layout says."""
+    """Whether this kernel mounts a file system that has the needs of a layout."""
     version = tuple(map(int, os.uname().release.split(".")[:2]))
     least = re.fullmatch(r"Linux (\d+)\.(\d+) or later", needs)
     if least:

@@ -226,7 +226,7 @@ def test_a_drive_that_fails_under_load_and_comes_back_loses_nothing_acknowledged
     """Every request fails while the table below is of the target error; held blocks wait for the drive."""
     length = sectors_of(drive.path)
     with Device(f"0 {length} linear {drive.path} 0") as below, Align(below.path, mode=mode, hold_ms=20) as device:
-        # Two only: a thread whose requests fail at once never sleeps, and keeps the processor from the reload.
+        # Two threads only: one whose requests fail at once never sleeps, and keeps the processor from the reload.
         with under_load(rig, device, threads=2, beneath=drive.path, tolerate_errors=True) as load:
             for _ in rig.progress(range(rig.rounds)):
                 before = device.ledger()

@@ -16,7 +16,7 @@ from rig.dm import run
 ALIGNCTL = OUT / "bin" / "alignctl"
 USAGE, BUSY = 2, 4
 NAME = "lively"
-# Short periods: what they prove here is that the counts are right.
+# Short periods suffice to show that the counts are right.
 SHORT = ("--period", "1", "--warmup", "0.2")
 
 
@@ -99,7 +99,7 @@ def test_each_mode_is_counted_as_the_drive_counts_it_and_the_mode_is_put_back(ri
     assert left == {"report": [1.0] * 3, "pad": [0.0] * 3}
     [change] = [each for each in document["changes"] if each["name"] == "at_drive"]
     assert change["words"] == "1.00 fewer [1.00 to 1.00]"
-    # The drive, too, received what report left to it, and nothing else in part.
+    # The drive, too, received the touches that report left to it, and no others.
     assert counted["rmw_drive"] == counted["rmw_drive_report"] == drive.stats()["touches"]
     assert 0 < sum(each["counters"]["rmw_drive"] for each in periods) <= counted["rmw_drive"]
 

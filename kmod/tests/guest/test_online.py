@@ -407,7 +407,7 @@ def test_a_device_that_another_program_changes_is_left_alone(rig):
 
 
 def test_nor_is_the_table_of_another_program_taken_for_the_own_one(rig):
-    """It maps the same, in another mode."""
+    """The other table maps the same, in another mode."""
     drive = rig.drive("p4096")
     with Device(f"0 8192 linear {drive.path} 0") as device:
         with waiting("suspend", *ONLINE, device.path, "--mode", "pad", status=BUSY) as changing:
@@ -587,7 +587,7 @@ def test_writes_that_come_in_the_last_moment_and_fail_keep_the_table(rig, change
 
 @contextlib.contextmanager
 def growing(rig, drive, *options, sectors=1 << 17):
-    """Yield the device below, and an align device that attach made on it, which survives what the test does to it."""
+    """Yield the device below, and an align device that attach made on it; afterwards heal the drive, and detach the device."""
     with Device(f"0 {sectors} linear {drive.path} 0") as below:
         alignctl("attach", below.path, "--name", "grown", *options)
         device = Align(below.path, name="grown")
@@ -716,7 +716,7 @@ SMALLER = "0 {} align {} 0 4 mode pad logical_block_size 512"
 
 
 def test_users_of_a_device_do_not_get_smaller_logical_blocks():
-    """They do not learn of them, and the next table of linear would take them away."""
+    """The users do not learn of such blocks, and the next table of linear would take them away."""
     with memory_disk(16, blocksize=4096) as below, Device(f"0 {sectors_of(below.path)} linear {below.path} 0") as device:
         refused = attach(device, "--logical", "512", status=USAGE)
         assert "--logical 512: its users keep to logical blocks of 4096" in refused.stderr

@@ -18,7 +18,7 @@ BLOCK = 8		# sectors, P = 4096
 APART = 8 * BLOCK	# sectors of one scenario, whose block is the fourth of the eight
 GAP = 0.15		# seconds between two requests of a scenario
 
-# Requests around the block [0, 8): what they do, first sector and length.
+# Requests around the block [0, 8): operation, first sector and length.
 KINDS = {
     "left": ("write", 0, 3),		# partial, from the block's start
     "right": ("write", 4, 4),		# partial, to its end; no sector in common with "left"
@@ -254,7 +254,7 @@ def test_an_aligned_write_waits_for_the_rmw_of_its_block(rig, read_ms, write_ms)
 
 
 def while_read(stuck, device, upper, first, others):
-    """Make the write `first`, which has its block read, and the others before the read ends."""
+    """Make the write `first`, which has its block read, and the writes `others` before the read ends."""
     reads_before = device.counter("pad_reads")
     stuck.stop()
     together = [Together(upper, [first])]

@@ -30,7 +30,7 @@ def _no_page_is_old():
     """Let the kernel look for old pages each hour only: on a slow machine, pages of a run become old during it."""
     interval = Path("/proc/sys/vm/dirty_writeback_centisecs")
     before = interval.read_text()
-    # With 0 it would look at once, if only whether there are many.
+    # With 0 the kernel would look at once, if only whether there are many.
     interval.write_text(str(3600 * 100))
     yield
     interval.write_text(before)

@@ -52,7 +52,7 @@ ENOUGH = 140
 
 
 class Shape(NamedTuple):
-    """A drive, the geometry of its blocks, and the sectors of the device on it; no thread writes to the others."""
+    """A drive, the geometry of its blocks, and the sectors of the device on it; no thread writes to other sectors."""
 
     drive: str
     block: int

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A disk that lies about its blocks is measured, and check, attach and the counters go by what was found."""
+"""A disk that lies about its blocks is measured, and check, attach and the counters go by the result."""
 
 import json
 from pathlib import Path
@@ -49,7 +49,7 @@ def test_a_disk_that_lies_is_measured_judged_and_attached_by_what_was_found(driv
     assert "was probed to have blocks of 4096" in offered and "--physical 4096 --offset 3584" in offered
     run(ALIGNCTL, "detach", NAME)
     run(*way_out.replace("alignctl", str(ALIGNCTL), 1).split(), "--name", NAME)
-    # It is a note from now on: the device above has these blocks.
+    # The finding is a note from now on: the device above has these blocks.
     assert "probed" not in findings(drive)
 
     # The ledger goes by the blocks that were measured, and the drive counts the same.

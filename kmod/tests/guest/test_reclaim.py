@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Memory of blocks that is wanted elsewhere: the kernel takes back what is only known, and all targets share a ceiling."""
+"""Memory of blocks that is wanted elsewhere: the kernel reclaims cached blocks, and all targets share a ceiling."""
 
 import contextlib
 import time
@@ -30,7 +30,7 @@ def ceiling(most):
 @pytest.mark.each_kernel
 @pytest.mark.parametrize("mode", ["pad", "coalesce"])
 def test_the_kernel_takes_back_what_is_only_known(rig, mode):
-    """What is held stays, and what is read afterwards is what was written."""
+    """Held blocks stay, and reads afterwards return the written data."""
     drive = rig.drive("p4096")
     known, held = [4 * i * BLOCK + 3 for i in range(6)], 40 * BLOCK + 1
     content = {}
@@ -55,7 +55,7 @@ def test_the_kernel_takes_back_what_is_only_known(rig, mode):
             if time.monotonic() - began >= KNOWN_S:
                 return False
             assert before == len(known) + 1
-            # In mode pad the last one is known, too.
+            # In mode pad the last block is cached, too.
             assert after == device.counter("held_blocks") == (mode == "coalesce")
             return True
 
@@ -69,7 +69,7 @@ def test_the_kernel_takes_back_what_is_only_known(rig, mode):
 
 
 def test_all_targets_keep_to_one_ceiling(rig):
-    """Two of them have no more blocks together than it allows, and each has its own part of it. Without it they have more."""
+    """Two targets have no more blocks together than the ceiling allows, and each has its own part. Without it they have more."""
     drive = rig.drive("p4096")
     most, number, half = 32, 48, 1024 * BLOCK
     cost = 4096 + 512

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-alignctl record --requests, compared with what the emulated drive received: its own log of requests, and its count of touches.
+alignctl record --requests, compared with the requests that the emulated drive received: its own log of requests, and its count of
+touches.
 """
 
 import contextlib
@@ -66,7 +67,7 @@ def huge_page():
 
 
 def whole(recording):
-    """Return what became of the writes, if nothing of it is missing, after a check that it agrees with itself."""
+    """Return the fate of the writes, if no part of it is missing, after a check that it agrees with itself."""
     found = recording.summary["followed"]
     for name in ("lost", "untied", "in_flight", "unfinished", "incomplete", "other_shapes"):
         assert found[name] == 0, f"{name}: {found}"
@@ -87,7 +88,7 @@ def starts_of(requests, physical=4096):
 
 
 def as_the_drive_received(found, drive, log):
-    """Compare what is known of requests as such with the drive's log and counts."""
+    """Compare the figures of requests as such with the drive's log and counts."""
     assert found["requests"] == len(log)
     assert {row["start"]: row["requests"] for row in found["starts"] if row["requests"]} == starts_of(log)
     assert found["touches_after"] == sum(request.touches for request in log) == drive.stats()["touches"]
@@ -111,7 +112,7 @@ def test_a_write_became_the_requests_that_the_drive_received(rig, tmp_path):
             with Recording(drive.path, tmp_path, "--requests") as recording:
                 drive.reset()
                 disk.write_from(sector, [memory])
-                # Linux 6.1 issues the last one before the others.
+                # Linux 6.1 issues the last request before the other ones.
                 log = sorted(writes(drive.log()), key=lambda request: request.sector)
             assert [(each.sector, each.sectors) for each in recording.of("W")] == [(sector, MIB2 // 512)]
             found = whole(recording)
@@ -155,8 +156,8 @@ def test_a_cut_inside_a_physical_block_adds_the_touches_that_the_drive_counts(ri
 
 def test_each_request_is_tied_to_its_write_where_several_are_to_the_same_sectors(rig, tmp_path):
     """
-    Sixteen writers at one time write over each other's sectors. Each has a length of its own, and each fourth the same
-    start: a range of sectors may be of any of them, and a write is whole only with its own.
+    Sixteen writers at one time write over each other's sectors. Each writer has a length of its own, and each fourth the same
+    start: a range of sectors may be of any of them, and a write is whole only with its own requests.
     """
     writers, rounds, drive = 16, 3, rig.drive("slow4ms")
     lengths = {writer: 256 + 8 * writer + 1 for writer in range(writers)}
@@ -183,7 +184,7 @@ def test_each_request_is_tied_to_its_write_where_several_are_to_the_same_sectors
         Counter(512 * request.sectors for request in log)
     for shape in found["shapes"]:
         assert sizes(shape) == [65536, 65536, shape["bytes"] - 131072]
-    # They were in flight together: one after the other, these would be of no more than four.
+    # The writes were in flight together: one after the other, these would be of no more than four sizes.
     assert len({request.sectors for request in recording.of("W")[:3 * rounds]}) > 4
 
 
@@ -195,7 +196,7 @@ def test_what_is_made_of_others_has_no_requests(rig, tmp_path):
 
 
 def test_writes_without_room_are_counted_as_lost_and_their_requests_are_of_no_write(rig, tmp_path):
-    """They are sent by and by, so that only the room for those in flight is short, not the buffer. Each takes 0.9 s."""
+    """The writes are sent by and by, so that only the room for those in flight is short, not the buffer. Each takes 0.9 s."""
     each, groups, taken = 12, 7, 0.9
     count = each * groups
     with rig.scsi_debug(physblk_exp=3) as path, Disk(path) as disk:
@@ -241,7 +242,7 @@ def test_events_that_come_too_fast_are_counted_as_lost(rig, tmp_path):
     assert lost["requests"] > 0 and found["requests"] + lost["requests"] == count
     assert found["lost"] == sum(lost.values()) and lost["skipped"] == 0
     assert f"{found['lost']} events of --requests are lost, because the buffer was full" in recording.errors
-    # What is there is whole, and what is not whole is said to be.
+    # Recorded writes are whole, and incomplete ones are counted as such.
     assert found["writes"] == sum(shape["count"] for shape in found["shapes"]) + found["incomplete"] + found["unfinished"]
     assert all((sizes(shape), shape["start"]) == ([512], 512) for shape in found["shapes"])
 
@@ -267,7 +268,7 @@ def test_a_write_through_a_file_system_became_what_the_drive_received(rig, tmp_p
             os.close(file)
             log, stats = writes(drive.log()), drive.stats()
     with Disk(drive.path) as disk:
-        # Without its signature: replay leaves alone what others may need.
+        # Without its signature: replay leaves alone a disk that others may need.
         disk.zero(0, 256)
     found = whole(recording)
     assert (found["requests"], found["touches_after"]) == (len(log), stats["touches"])

@@ -22,7 +22,7 @@ from rig.memdisk import memory_disk
 
 MIB = 1 << 20
 SECTOR = 512
-# What a partition, a volume or a file system holds.
+# Content of a partition, a volume or a file system.
 SIZE = 4 * MIB
 PHRASE = "a pass phrase"
 WRITES = 200
@@ -30,7 +30,7 @@ KEPT = Path("/var/lib/alignctl/probed")
 
 
 def fed(text, *command, **options):
-    """Run a command with a text for its standard input, and return what it wrote."""
+    """Run a command with a text for its standard input, and return its output."""
     done = subprocess.run([str(word) for word in command], text=True, capture_output=True, input=text, check=False,
                           timeout=patience(120), **options)
     assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
@@ -151,7 +151,7 @@ def test_extents_of_lvm_are_made_larger(rig, tmp_path, monkeypatch):
 
 @contextlib.contextmanager
 def detached_after():
-    """Detaches what a command has attached."""
+    """Detach the devices that a command has attached."""
     try:
         yield
     finally:
@@ -275,7 +275,7 @@ NAME = "it's held"
 
 
 def said(*arguments):
-    """What alignctl prints, however it ends."""
+    """The output of alignctl, however it ends."""
     done = run(ALIGNCTL, *arguments, ok=False)
     return f"{done.stdout}{done.stderr}"
 
@@ -287,7 +287,7 @@ def aligned():
 
 @contextlib.contextmanager
 def attached(below, *options, name=NAME):
-    """An align device, whose name a shell would take apart; yields what attach has printed, and its node."""
+    """An align device, whose name a shell would take apart; yields the output of attach, and its node."""
     message = said("attach", below, "--name", name, *options)
     [made] = aligned()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine that is about to sleep or to hibernate has what is held on the drive, and holds nothing until it is back."""
+"""A machine that is about to sleep or to hibernate writes all held blocks, and holds nothing until it is back."""
 
 import re
 import time

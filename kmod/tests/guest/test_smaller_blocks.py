@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-Logical blocks of 512 bytes on disks that have larger ones. scsi_debug refuses what is not whole in its own, and the kernel
-what does not begin there, so that each request that succeeds was whole below.
+Logical blocks of 512 bytes on disks that have larger ones. scsi_debug refuses requests that are not whole in its own, and the
+kernel those that do not begin there, so that each request that succeeds was whole below.
 """
 
 import itertools
@@ -81,7 +81,7 @@ def test_parts_of_a_larger_physical_block_are_fixed_too(rig):
 
 
 def needed(sector, sectors):
-    """Work out what a read needs of the disk: the requests for blocks with an end inside, and that for what is between."""
+    """Work out a read's requests to the disk: those for blocks with an end inside, and that for the blocks between."""
     end = sector + sectors
     # A set: both ends may lie inside the same block.
     blocks = {at // BLOCK for at in (sector, end) if at % BLOCK}
@@ -165,7 +165,7 @@ def test_what_lies_beside_a_target_that_ends_inside_physical_blocks_is_left_alon
             choose = random.Random(f"{mode} {start} {length}")
             for tag in range(1, 200):
                 sectors = choose.randint(1, min(40, length))
-                # Two thirds of them at the ends.
+                # Two thirds of the requests lie at the ends.
                 sector = choose.choice([0, length - sectors, choose.randrange(length - sectors + 1)])
                 at = slice(sector * SECTOR, (sector + sectors) * SECTOR)
                 if choose.random() < 0.3:
@@ -231,7 +231,7 @@ def test_write_zeroes_are_exact_and_whole_below(rig):
 
 
 def test_a_block_that_cannot_be_read_fails_its_writes_and_is_named(rig):
-    """Block 10, of which no part may go down as it came."""
+    """Block 10, of which no part may go down unmodified."""
     with rig.scsi_debug(sector_size=4096) as path, Disk(path) as lower:
         before = pattern(1, 0, 256)
         lower.write(0, before)
@@ -266,7 +266,8 @@ def test_fua_stays_on_what_is_made_of_a_write(rig, mode):
 
 
 def test_what_is_held_goes_down_as_a_waiting_program_s_where_touches_wait_for_its_room(rig):
-    """blk-wbt would throttle it, and with it those who wait. Without them it goes down as what nothing waits for."""
+    """blk-wbt would throttle the write, and with it the waiting touches. Without any, it goes down as a write that nothing waits
+    for."""
     slots = 16
     sent = [(at + 1, pattern(2, at + 1, 1)) for at in range(0, 4 * slots * BLOCK, 2 * BLOCK)]
     held = {sector - 1 for sector, _ in sent[:slots]}
@@ -285,7 +286,7 @@ def test_what_is_held_goes_down_as_a_waiting_program_s_where_touches_wait_for_it
                 assert not any(together.results())
             assert [request.sector for request in writes(alone.requests)] == [AREA] and not alone.sync
             # A touch that waits needs the reserve, or a block whose write has ended: all but the last two of so many writes find
-            # one in the queue. What is still held after them may have no touch behind it.
+            # one in the queue. A block that is still held after them may have no touch behind it.
             awaited = writes(crowded.requests)[:len(sent) - slots - 2]
             assert set(awaited) <= crowded.sync
             for sector, data in sent:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-What was made for sectors of 512 bytes and is used on a disk of 4096 through `alignctl attach --logical 512`: a disk image
+Content that was made for sectors of 512 bytes and is used on a disk of 4096 through `alignctl attach --logical 512`: a disk image
 with partitions, NTFS, LUKS, LVM, a machine of QEMU, and the direct I/O of a loop device. Afterwards the disk is copied back
 to where the content came from, and must be right there as well.
 """
@@ -38,8 +38,8 @@ def elsewhere(megabytes):
 @contextlib.contextmanager
 def moved(rig, origin, mode="pad"):
     """
-    Copy a disk of 512-byte sectors to one of 4096 and attach that; yield its align device, and what attach has printed.
-    Then detach it and copy all back; fail unless every touch was fixed.
+    Copy a disk of 512-byte sectors to one of 4096 and attach that; yield its align device, and the output of attach. Then detach
+    it and copy all back; fail unless every touch was fixed.
     """
     with rig.scsi_debug(megabytes=sectors_of(origin) * SECTOR >> 20, sector_size=4096) as disk:
         copy(origin, disk)
@@ -56,7 +56,7 @@ def moved(rig, origin, mode="pad"):
 
 
 def fixed(device):
-    """Write what is held, and fail unless the device has fixed touches, all of them; return its ledger."""
+    """Write held blocks, and fail unless the device has fixed touches, all of them; return its ledger."""
     device.message("flush")
     ledger = device.balanced()
     assert ledger["rmw_drive"] == ledger["rmw_lost"] == 0 < ledger["rmw_host"], ledger
@@ -127,7 +127,7 @@ def test_an_image_of_a_cloud_is_used_and_written_with_its_partitions(rig, mode, 
 
 @pytest.mark.parametrize("mode", ["coalesce", only_all("mode pad serves the file systems of a cloud's image", "pad")])
 def test_ntfs_of_512_byte_sectors_and_clusters_is_used(rig, mode):
-    """Written by the kernel, and what it wrote read by ntfs-3g's own program, on the disk it came from."""
+    """The kernel writes to it, and ntfs-3g's own program reads those files on the disk that it came from."""
     # The newer of the two is "ntfs" again.
     kind = next((name for name in ("ntfs3", "ntfs") if not run("modprobe", name, ok=False).returncode), None)
     if not kind:

@@ -67,7 +67,7 @@ class Cuts:
         """Let two processes sync files and commit transactions until the drive has no power."""
         workloads = [Files(self._choose.random()), Sqlite(self._choose.random())]
         self.cuts += 1
-        # What a set-up finds damaged since the last cut, which the check had no use for, is not used again.
+        # A stack that the set-up finds damaged since the last cut, where the check did not look, is not used again.
         fresh, self._fresh = self._fresh, True
         with self._stack.assembled(fresh) as path:
             if fresh:
@@ -102,7 +102,7 @@ class Cuts:
                 with mounted(self._kind, path) as root:
                     for workload, writer, name in self._written:
                         self._check(workload, writer, root / name)
-                # What the checks wrote, behind their backs, may have met a block that cannot be read since the cut.
+                # Writes that the checks caused behind their backs may have met a block that cannot be read since the cut.
                 with mounted(self._kind, path):
                     pass
                 if self._name == "raid1":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-alignctl top, compared with what was really written: the writes planted here, the emulated drive's own log and counts of
+alignctl top, compared with the real writes: those planted here, the emulated drive's own log and counts of
 touches, and the ledger of an align device.
 """
 
@@ -41,7 +41,7 @@ START, SECTORS = 63, 1 << 17
 
 
 class Counting:
-    """alignctl top of a device for the `with` block: one interval, and what it found after the end."""
+    """alignctl top of a device for the `with` block: one interval, and its result after the end."""
 
     def __init__(self, device, *options, json=True):
         words = [ALIGNCTL, "top", device, "--interval", LONG, *(["--json"] if json else []), *options]
@@ -235,7 +235,7 @@ def test_an_align_device_counts_the_same_and_what_it_sends_back_is_counted_once(
 
 @pytest.mark.check_all("each request is compared with the drive's log where nothing is merged")
 def test_requests_are_counted_behind_merges(rig):
-    """Blocks of the page cache are sent one by one, and merged; --drive sees what the drive gets."""
+    """Blocks of the page cache are sent one by one, and merged; --drive sees the requests that the drive gets."""
     drive, blocks = rig.drive("p4096"), 64
     (sysfs_folder(drive.path) / "queue/nomerges").write_text("0")
     with rig.partition(drive.path, START, SECTORS) as path:
@@ -369,7 +369,7 @@ def test_what_is_missed_without_kprobes_is_told(rig, tmp_path, tracefs):
     finally:
         switch.write_text("1")
     followed = summary["followed"]
-    # Events of what is no write are missed, too: the trace, which misses nothing, has them.
+    # Events of other requests are missed, too: the trace, which misses nothing, has them.
     others = summary["requests"] - count
     missed = count - found["writes"]
     assert 0 <= missed <= found["skipped"] == found["lost"] <= missed + others

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """
-alignctl top --format prometheus, compared with what was really written: the drive's own log, its counts of touches, and the
+alignctl top --format prometheus, compared with the real writes: the drive's own log, its counts of touches, and the
 kernel's statistics of the disk. Counters only ever rise, also when disks come and go.
 """
 
@@ -137,7 +137,7 @@ def test_the_counters_of_a_disk_are_what_the_drive_and_the_kernel_count(rig, tmp
 
 
 def keep_probed(path, block):
-    """Keep what alignctl probe would keep of a disk; return the file."""
+    """Keep the result that alignctl probe would keep of a disk; return the file."""
     folder = Path(f"/sys/block/{name_of(path)}")
     wwid = (folder / "device/wwid").read_text().strip()
     PROBED.mkdir(parents=True, exist_ok=True)
@@ -220,7 +220,7 @@ def test_the_ten_cgroups_with_most_touches_have_a_series_each(rig, tmp_path, cgr
 
 
 def test_writes_of_cgroups_without_room_are_counted_as_missed(rig, tmp_path, cgroups):
-    """Each cgroup's writes are misaligned; the first ones that come have the room, and of the machine's own there may be some."""
+    """Each cgroup's writes are misaligned; the first cgroups have the room, and there may be some of the machine's own."""
     drive = rig.drive("p4096")
     with Counting(tmp_path, "--cgroups", "--rows", 4) as counting:
         first = counting.samples()
@@ -253,7 +253,7 @@ def test_the_capabilities_of_the_service_are_enough(rig, tmp_path):
 @pytest.mark.each_kernel
 @pytest.mark.two_processors
 def test_of_many_writers_none_is_counted_twice_and_one_that_is_missed_is_told(rig, tmp_path):
-    """Kernels from 7.0 preempt tasks in programs; the others miss nothing."""
+    """Kernels from 7.0 preempt tasks in programs; older ones miss nothing."""
     drive, writers, writes = rig.drive("p4096"), 8, 100
 
     def write(number):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""alignctl verify on a real device: its verdict is what the drive counted."""
+"""alignctl verify on a real device: its verdict agrees with the drive's counts."""
 
 import json
 from pathlib import Path
