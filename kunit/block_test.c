@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests for the decisions of the block engine (decide.h): what becomes of
+ * KUnit tests for the decisions of the block engine (decide.h): the next step of
  * touches and ranges that come to a block, and of the block at the end of its turn;
  * the steps of a block with collected touches, and how the touches are booked. And
  * for those about the ceiling of all targets' memory (ceiling.h).
@@ -425,7 +425,7 @@ static void held_check(struct kunit *test, const struct held *h,
 		/* a read returns all acknowledged content */
 		if (held_map & BIT(i))
 			KUNIT_ASSERT_GE(test, seen, ACKED);
-		/* and nothing that was never written */
+		/* and no content that was never written */
 		if (!((held_map | new) & BIT(i)))
 			KUNIT_ASSERT_EQ(test, seen, OLD);
 		KUNIT_ASSERT_NE(test, h->disk[i], GARBAGE);
@@ -495,9 +495,9 @@ static void held_data_survives_failed_turns(struct kunit *test)
 }
 
 /*
- * The drain's choice, looked up in what is there: the first kind from the turn on
- * of which there is something; the oldest of all, or the first shard from the
- * cursor on. Return: @nr if there is nothing.
+ * The drain's choice, looked up in the shards: the first kind from the turn on of
+ * which there is a block; the oldest of all, or the first shard from the cursor on.
+ * Return: @nr if there is nothing.
  */
 static unsigned int drain_expect(const struct drain_cursor *cursor,
 				 const struct drain_shard *shards,
@@ -642,12 +642,12 @@ static void check_range_step(struct kunit *test, struct block_facts b)
 		KUNIT_EXPECT_EQ(test, step, RANGE_PASSES);
 	if (b.state == BLOCK_IS_REST && b.over && !b.failed)
 		KUNIT_EXPECT_EQ(test, step, RANGE_WAITS);
-	/* What comes first, or is over, never lets more pass. */
+	/* A block in WAIT that has touches or ranges, or is over, lets no range pass. */
 	if (step == RANGE_PASSES && b.state == BLOCK_IS_WAIT)
 		KUNIT_EXPECT_FALSE(test, b.touches || b.waiting || b.over);
 }
 
-/* Rule 7 of discards: nothing that is held and can be written is given up. */
+/* Rule 7 of discards: no held data that can be written are given up. */
 static void check_discard_step(struct kunit *test, struct block_facts b)
 {
 	enum range_step step = block_range_step(&b, true);
@@ -672,7 +672,7 @@ static void ranges_keep_the_order(struct kunit *test)
 	}
 }
 
-/* A touch joins only what is not being written, and no range that came before. */
+/* A touch joins only a block that is not being written, and no range that came before. */
 static void touches_keep_the_order(struct kunit *test)
 {
 	unsigned int state;
@@ -713,7 +713,7 @@ static void turns_end_in_order(struct kunit *test)
 		if (next == BLOCK_LEAVES)
 			KUNIT_EXPECT_FALSE(test, b.next || b.held ||
 					   (b.valid && !b.waiting));
-		/* A range ends what is cached. */
+		/* A range evicts a cached block. */
 		if (next == BLOCK_STAYS)
 			KUNIT_EXPECT_TRUE(test, b.valid && !b.waiting);
 	}
@@ -753,7 +753,7 @@ static void pressure_has_two_thresholds(struct kunit *test)
 				KUNIT_EXPECT_TRUE(test, held_is_pressed(false, resting, max));
 			if (resting <= max / 2)
 				KUNIT_EXPECT_FALSE(test, held_is_pressed(true, resting, max));
-			/* In between it stays as it is. */
+			/* In between the pressure stays as it is. */
 			if (resting > max / 2 && resting <= max - max / 4) {
 				KUNIT_EXPECT_TRUE(test, held_is_pressed(true, resting, max));
 				KUNIT_EXPECT_FALSE(test, held_is_pressed(false, resting, max));
@@ -790,8 +790,9 @@ static void parts_are_the_ceiling(struct kunit *test)
 }
 
 /*
- * What may be held is never more than max_blocks, nor than the ceiling, and while the
- * common part is nearly full the parts of all targets together are no more than it.
+ * The limit of held blocks never exceeds max_blocks or the ceiling; while the common
+ * part is nearly full, neither do the limits of all targets together exceed the
+ * ceiling.
  */
 static void holding_keeps_to_the_ceiling(struct kunit *test)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of submission to disks, as the target uses it: who gets a bio, when,
- * and who is told of its end. The same file runs in the simulated machine of
- * kmod/tests/sim, as interfaces_test.c does.
+ * KUnit tests of submission to disks, as the target uses it: the disk that gets a
+ * bio, when, and the callback of its end. The same file runs in the simulated machine
+ * of kmod/tests/sim, as interfaces_test.c does.
  *
  * These stay out, as no such expectation is the same in both:
  * - the order of the requests of a plug, which Linux 6.13 turned round;
@@ -26,18 +26,18 @@
 #define BIOS	4
 
 /**
- * struct scene - what a case shares with its disks
+ * struct scene - state that a case shares with its disks
  * @test: the case
  * @upper: a disk
  * @lower: another one, below it
  * @page: memory of the bios
  * @bio: bios
- * @order: those that have come to a disk without requests, in that order
+ * @order: bios that have come to a disk without requests, in that order
  * @nr: number of @order
  * @flags: flags of the last one
  * @ends: bios that have ended
  * @status: status of the last one
- * @begun: completed by what the case waits for
+ * @begun: completed by the callback that the case waits for
  * @hrtimer: ends a bio in an interrupt
  * @in_interrupt: the last one ended there
  */

@@ -551,7 +551,7 @@ static void finds_edges_as_worked_out(struct kunit *test)
 
 static const struct init_row {
 	u32 physical, logical, offset;
-	const char *names;	/* what the reason must name, NULL: no error */
+	const char *names;	/* word that the reason must have, NULL: no error */
 	const char *figure;	/* and the limit that it must give */
 } init_params[] = {
 	{ 4096, 0, 0, "logical block size", "from 512 to 65536" },
@@ -748,7 +748,7 @@ static void phase_bins_share_large_blocks(struct kunit *test)
 			row->physical / row->bytes - 1);
 }
 
-/* Which blocks can be fixed. */
+/* Sizes of blocks, and whether these can be fixed. */
 static const struct fix_row {
 	u32 physical, logical;
 	bool can;

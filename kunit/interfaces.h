@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What interfaces_test.c asks of a kernel, or of the simulation, beside interfaces. */
+/*
+ * Functions that interfaces_test.c needs of a kernel, or of the simulation, beside
+ * interfaces.
+ */
 #ifndef INTERFACES_H
 #define INTERFACES_H
 
@@ -8,7 +11,7 @@
 
 #ifdef CONFORM_KUNIT_TEST_H
 
-/* Have a set find no memory for bios but what it keeps in reserve, or some again. */
+/* Have a set find no memory for bios but its reserve, or some again. */
 void lacks_memory(struct bio_set *set, bool lacks);
 
 #else

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * KUnit tests of the kernel's interfaces that the target uses: what it may expect
- * of them. The same file runs in the simulated machine of kmod/tests/sim, in place
- * of the target: what holds in the kernel must hold there.
+ * KUnit tests of the kernel's interfaces that the target uses: its expectations of
+ * them. The same file runs in the simulated machine of kmod/tests/sim, in place of
+ * the target: all that holds in the kernel must hold there.
  *
- * Only what holds with any timing is expected here. These stay out, because no
- * such expectation is the same in both:
+ * Only results that hold with any timing are expected here. These stay out, because
+ * no such expectation is the same in both:
  * - spin_trylock() of a lock that is held: a kernel for one CPU takes it as a bug;
- * - what timer_reduce() returns while the callback is about to begin;
+ * - the result of timer_reduce() while the callback is about to begin;
  * - sleeping in atomic context: the simulation ends there, lockdep only warns.
  */
 #include <asm/local64.h>
@@ -64,7 +64,7 @@ static bool is_late(unsigned long begun)
 	return time_after(jiffies, begun + FAR / 2);
 }
 
-/* Let others do what they must not: nothing, if all is well. */
+/* Give other contexts time for forbidden steps; none come if all is well. */
 static void let_pass(void)
 {
 	schedule_timeout_uninterruptible(3);
@@ -83,11 +83,11 @@ struct numbers {
 };
 
 /**
- * struct scene - what the case shares with its works, tasks and timers
+ * struct scene - state that a case shares with its works, tasks and timers
  * @test: the case
  * @wq: a workqueue for memory reclaim
  * @work: a work item
- * @other: another one
+ * @other: another work item
  * @delayed: a delayed work item
  * @sleeper: work items of the system's queue
  * @timer: a timer
@@ -96,20 +96,20 @@ struct numbers {
  * @ref: a percpu_ref
  * @mutex: a mutex
  * @lock: a spin lock that an interrupt takes, too
- * @plain: one that is taken by tasks only
+ * @plain: a spin lock that is taken by tasks only
  * @queue: a wait queue
- * @begun: completed by who has begun
- * @go: completed for who waits inside
+ * @begun: completed by a task or callback that has begun
+ * @go: completed for the tasks that wait inside
  * @inside: how many are inside now
  * @most: the most that have been
  * @begins: how many have begun
  * @ends: how many have ended
  * @others: how often @other has run
- * @result: what the call under test returned
- * @condition: what @queue waits for
- * @again: who runs queues itself again
+ * @result: the result of the call under test
+ * @condition: the condition that @queue waits for
+ * @again: the work or timer that runs queues itself again
  * @stop: tasks end
- * @value: a number that only one may change at a time
+ * @value: a number that only one task may change at a time
  * @expires: the earliest time of a callback, jiffies
  * @expires_ns: the same for @hrtimer
  * @set: bios
@@ -375,7 +375,7 @@ static void queue_runs_no_more_than_its_limit(struct kunit *test)
 		INIT_WORK(&s->sleeper[i], work_of_a_row);
 		queue_work(s->wq, &s->sleeper[i]);
 	}
-	/* Also: waits for all that is queued. */
+	/* Destroying the queue also waits for all queued items. */
 	destroy_workqueue(s->wq);
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->ends), SLEEPERS);
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->most), 1);
@@ -444,7 +444,7 @@ static void work_that_queues_itself_can_be_cancelled(struct kunit *test)
 	begins = atomic_read(&s->begins);
 	let_pass();
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->begins), begins);
-	/* And it can be queued again. */
+	/* And the item can be queued again. */
 	KUNIT_EXPECT_TRUE(test, queue_work(s->wq, &s->work));
 	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->begins) > begins));
 	cancel_work_sync(&s->work);
@@ -507,7 +507,7 @@ static void delayed_work_can_be_moved(struct kunit *test)
 	s->expires = jiffies + 2;
 	was = mod_delayed_work(s->wq, &s->delayed, 2);
 	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->begins) > 1));
-	/* It was in the queue once, so it comes once. */
+	/* The item was in the queue once, so it runs once. */
 	let_pass();
 	if (!is_late(begun)) {
 		KUNIT_EXPECT_TRUE(test, was);
@@ -598,7 +598,7 @@ static int task_waits_killable(void *data)
 			(long)-ERESTARTSYS);
 	KUNIT_EXPECT_EQ(s->test, mutex_lock_killable(&s->mutex), -EINTR);
 	atomic_inc(&s->ends);
-	/* A fatal signal ends no other wait, and what is there is taken. */
+	/* A fatal signal ends no other wait, and a completion that is there is taken. */
 	wait_for_completion(&s->go);
 	complete(&s->begun);
 	KUNIT_EXPECT_EQ(s->test, wait_for_completion_killable(&s->begun), 0);
@@ -643,7 +643,7 @@ static void wake_up_wakes_all_who_wait(struct kunit *test, bool all)
 	tasks_run(s, TASKS, task_waits_in_queue);
 	KUNIT_EXPECT_TRUE(test, eventually(atomic_read(&s->begins) == TASKS));
 	KUNIT_EXPECT_TRUE(test, eventually(wq_has_sleeper(&s->queue)));
-	/* They look, and sleep on. */
+	/* The tasks look, and sleep on. */
 	wake_up_all(&s->queue);
 	let_pass();
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->ends), 0);
@@ -722,7 +722,7 @@ static void mutex_is_held_by_one(struct kunit *test)
 	mutex_destroy(&s->mutex);
 }
 
-/* Change what only one may change, so that two at once are seen. s->lock held. */
+/* Change a value such that two changes at once are seen. s->lock held. */
 static void change_value(struct scene *s)
 {
 	unsigned long value = READ_ONCE(s->value);
@@ -980,7 +980,7 @@ static void hrtimer_never_runs_twice_at_once(struct kunit *test)
 	for (i = 0; i < 5; i++) {
 		hrtimer_start(&s->hrtimer, ns_to_ktime(1000), HRTIMER_MODE_REL);
 		wait_for_completion(&s->begun);
-		/* It may still run. */
+		/* The callback may still run. */
 		hrtimer_start(&s->hrtimer, ns_to_ktime(1000), HRTIMER_MODE_REL);
 		wait_for_completion(&s->begun);
 	}
@@ -1029,7 +1029,7 @@ static void synchronize_rcu_waits_for_who_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->ends), TASKS);
 }
 
-/* Two of these leave no time without a reader. */
+/* Two of these tasks leave no time without a reader. */
 static int task_reads_on(void *data)
 {
 	struct scene *s = data;
@@ -1554,7 +1554,7 @@ static void atomic_operations_are_one_step(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, atomic_dec_and_test(&s->ends));
 	KUNIT_EXPECT_FALSE(test, atomic_dec_and_test(&s->ends));
 	KUNIT_EXPECT_EQ(test, atomic_dec_return(&s->ends), -2);
-	/* What is not positive stays. */
+	/* A value that is not positive stays. */
 	KUNIT_EXPECT_EQ(test, atomic_dec_if_positive(&s->ends), -3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&s->ends), -2);
 	atomic_set(&s->ends, 1);

@@ -158,7 +158,7 @@ static void a_cpu_gets_its_share_when_it_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic64_read(&ledger->cell[LEDGER_writes]), 0);
 }
 
-/* What a CPU without memory counts is added to what the others have. */
+/* Counts of a CPU without a share are added to those of the other CPUs. */
 static void counts_without_a_share(struct kunit *test)
 {
 	struct ledger *ledger = test->priv;

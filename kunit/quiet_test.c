@@ -17,7 +17,7 @@
 #define ROUNDS		20000
 
 /**
- * struct plain - what must be true of an area
+ * struct plain - the expected state of an area
  * @writes: writes that are counted in the area
  * @busy: the area is busy
  */

@@ -20,7 +20,7 @@
 #define ROUNDS		20000
 
 /**
- * struct plain - a waiter, and what must be true of it
+ * struct plain - a waiter, and its expected state
  * @waiter: the waiter
  * @left: the blocks that it waits for, each by itself
  * @waits: the waiter has not ended
