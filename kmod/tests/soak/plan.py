@@ -163,7 +163,7 @@ def _derive_disk(rng, physical, offset, logical, told, border):
     if logical != SECTOR:
         kinds.remove("brd")
     if told:
-        # The others' physical blocks are always as large as logical ones, or as pages.
+        # The physical blocks of other disks are always as large as logical ones, or as pages.
         kinds = ["scsi_debug"]
     elif border:
         # scsi_debug allocates all of its memory at once.
