@@ -7,7 +7,7 @@ Examine devices of the kernel by alignctl conform, in one guest on an emulated d
 
 --clean makes so many rounds on loop devices of this machine, in memory, which keep their word: a fault is a false alarm.
 That needs root. --update writes what was found into Documentation/admin/conform.rst, with kernel, rounds and date.
-Exit status 1 if a device could not be examined, or dm-align has a fault.
+Exit status 1 if a device could not be examined, or dm-align has a fault; 2 if the guest ended before all were examined.
 """
 
 from __future__ import annotations
@@ -239,25 +239,31 @@ def main() -> int:
     folder = OUT / "conform"
     folder.mkdir(parents=True, exist_ok=True)
     limit = patience(BOOT_S + len(subjects) * (given.seconds + MAKE_S))
-    verdicts, shows = [], ""
+    verdicts, shows, broken = [], "", ""
     servers = {"d0": drives.Server(size="256M"),
                "d1": drives.Server(size="256M", physical=16384, presented={"logical": 4096})}
-    with (drives.serve(servers, folder) as served,
-          remote.boot(folder, timeout=limit, name=f"conform-{os.getpid()}", series=given.series, memory="1G",
-                      drives=[each.attached() for each in served.values()]) as guest):
-        for path in (built / "dm-align.ko", ebs):
-            for command in ("modprobe dm-mod", "modprobe dm-bufio", "modprobe dm-crypt", f"insmod {path}"):
-                guest.run("sh", "-c", command)
-        guest.run("cp", str(OUT / "bin" / "alignctl"), "/run/alignctl")
-        with console.status("") as status:
-            for number, subject in enumerate(subjects):
-                status.update(f"{subject.name}: {number + 1} of {len(subjects)}, {given.seconds} s each")
-                verdicts.append(examine(guest, subject, given.seconds))
-                if given.update and FAULTY in subject.name:
-                    shows = example(guest, subject, given.seconds)
+    try:
+        with (drives.serve(servers, folder) as served,
+              remote.boot(folder, timeout=limit, name=f"conform-{os.getpid()}", series=given.series, memory="1G",
+                          drives=[each.attached() for each in served.values()]) as guest):
+            for path in (built / "dm-align.ko", ebs):
+                for command in ("modprobe dm-mod", "modprobe dm-bufio", "modprobe dm-crypt", f"insmod {path}"):
+                    guest.run("sh", "-c", command)
+            guest.run("cp", str(OUT / "bin" / "alignctl"), "/run/alignctl")
+            with console.status("") as status:
+                for number, subject in enumerate(subjects):
+                    status.update(f"{subject.name}: {number + 1} of {len(subjects)}, {given.seconds} s each")
+                    verdicts.append(examine(guest, subject, given.seconds))
+                    if given.update and FAULTY in subject.name:
+                        shows = example(guest, subject, given.seconds)
+    except remote.GuestError as error:
+        # What was examined before stays.
+        broken = str(error)
     console.print(shown(verdicts))
     if given.json:
         given.json.write_text(json.dumps([asdict(each) for each in verdicts], indent=1) + "\n")
+    if broken:
+        fail(f"the guest ended after {len(verdicts)} of {len(subjects)} devices: {broken}")
     if given.update:
         update("verdicts", page(verdicts, release, given.seconds))
         update("faults", shows)

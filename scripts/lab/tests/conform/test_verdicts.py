@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """The verdicts of alignctl conform: each device is made, examined and removed, and the document gets what was found."""
 
+import contextlib
 import json
 import re
+import sys
 import textwrap
 
 import pytest
@@ -68,6 +70,24 @@ def test_a_fault_of_the_target_is_a_failure_and_one_of_the_kernel_is_not(found, 
 def test_the_target_is_told_by_its_name():
     assert len([each for each in SUBJECTS if each.name.startswith(TARGET)]) > 5
     assert len([cut for cut in CUTS if cut.before.name.startswith(TARGET)]) == 3
+
+
+def test_what_was_examined_before_the_guest_died_is_shown(tmp_path, monkeypatch, capsys):
+    guest = Guest(FOUND, fails="true")
+    # The second device is not made, and the guest does not answer any more.
+    monkeypatch.setattr(conform, "SUBJECTS", (Subject("one", "/dev/x"), Subject("two", "/dev/y", ("true",), ("remove",))))
+    monkeypatch.setattr(conform, "OUT", tmp_path)
+    monkeypatch.setattr(conform.kernels, "release", lambda series: series)
+    monkeypatch.setattr(conform.modules, "build_for", lambda release: (tmp_path, ""))
+    monkeypatch.setattr(conform.peer, "dm_ebs", lambda series: tmp_path / "dm-ebs.ko")
+    monkeypatch.setattr(conform.drives, "serve", lambda *_: contextlib.nullcontext({}))
+    monkeypatch.setattr(conform.remote, "boot", lambda *_, **__: contextlib.nullcontext(guest))
+    monkeypatch.setattr(sys, "argv", ["conform", "--json", str(tmp_path / "found.json")])
+    with pytest.raises(SystemExit, match="2"):
+        conform.main()
+    said = capsys.readouterr()
+    assert "one" in said.out and "the guest ended after 1 of 2 devices: true: status 1" in said.err
+    assert [each["name"] for each in json.loads((tmp_path / "found.json").read_text())] == ["one"]
 
 
 def test_of_a_faulty_device_the_first_fault_is_shown_and_both_tables():
