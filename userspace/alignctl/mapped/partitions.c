@@ -28,15 +28,23 @@ static char *node_of(const struct dm_align *device)
 
 /**
  * struct maps - search for the maps of a device's partitions
- * @mapped: there are some
- * @open: one of them is open
+ * @nr: number of them
+ * @open: the name of one that is open, or NULL
  * @align: the name of one that 'attach --online' has made an align device, or NULL
  */
 struct maps {
-	bool mapped;
-	bool open;
+	size_t nr;
+	char *open;
 	char *align;
 };
+
+static void maps_free(struct maps *maps)
+{
+	free(maps->open);
+	free(maps->align);
+}
+
+#define CLEANUP_MAPS	__attribute__((cleanup(maps_free)))
 
 static bool is_open(dev_t devno)
 {
@@ -57,13 +65,14 @@ static void visit_holder(const char *name, void *context)
 
 	if (!dm_uuid_partition(uuid) || !sysfs_devno(dir, "dev", &devno))
 		return;
-	maps->mapped = true;
-	maps->open |= is_open(devno);
+	maps->nr++;
+	if (!maps->open && is_open(devno))
+		maps->open = sysfs_text(dir, "dm/name");
 	if (epoch && !maps->align)
 		maps->align = sysfs_text(dir, "dm/name");
 }
 
-/* Find the maps of a device's partitions; the caller frees @align. */
+/* Find the maps of a device's partitions, for maps_free(). */
 static struct maps find_maps(const struct dm_align *device)
 {
 	CLEANUP_FREE char *holders = sysfs_path("/sys/dev/block/%u:%u/holders",
@@ -92,20 +101,56 @@ static bool keep_align(const struct dm_align *device, const char *align)
 	return true;
 }
 
+/* Return the number of partitions that kpartx would map; 0 if it cannot be told. */
+static size_t count_partitions(char *node)
+{
+	char *kpartx[] = { "kpartx", "-l", node, NULL };
+	CLEANUP_FREE char *output = NULL;
+	char *rest, *line;
+	size_t nr = 0;
+
+	if (program_run(kpartx, &output))
+		return 0;
+	rest = output;
+	/* "align-sda1 : 0 2048 /dev/mapper/align-sda 2048", beside its complaints */
+	while ((line = strsep(&rest, "\n")))
+		nr += !!strstr(line, " : 0 ");
+	return nr;
+}
+
+/*
+ * Leave the partitions as they are where one is open: kpartx would map that one anew,
+ * too, by a table that may have changed. Return: whether one is.
+ */
+static bool keep_open(const struct dm_align *device, char *node,
+		      const struct maps *maps)
+{
+	CLEANUP_FREE char *map = NULL;
+	size_t nr;
+
+	if (!maps->open)
+		return false;
+	nr = node ? count_partitions(node) : 0;
+	if (nr > maps->nr) {
+		map = remedy_of_device(REMEDY_MAP_PARTITIONS, node);
+		message_warning("%s: %zu of its %zu partitions are not mapped, as %s is open; close that one, then '%s'",
+				device->name, nr - maps->nr, nr, maps->open, map);
+	}
+	return true;
+}
+
 int partitions_map(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = node_of(device);
 	/* wait for udev, so that the nodes are there */
 	char *kpartx[] = { "kpartx", "-a", "-s", node, NULL };
 	CLEANUP_FREE char *output = NULL, *map = NULL;
-	const struct maps maps = find_maps(device);
-	CLEANUP_FREE char *align = maps.align;
+	CLEANUP_MAPS struct maps maps = find_maps(device);
 	struct device self;
 	bool has;
 	int status;
 
-	/* kpartx would map what is in use anew, by a table that may have changed */
-	if (keep_align(device, align) || maps.open)
+	if (keep_align(device, maps.align) || keep_open(device, node, &maps))
 		return ALIGNCTL_FINE;
 	if (!node || device_open_devno(&self, device->devno, node))
 		return ALIGNCTL_IO;
@@ -130,11 +175,10 @@ bool partitions_unmap(const struct dm_align *device)
 {
 	CLEANUP_FREE char *node = node_of(device);
 	CLEANUP_FREE char *output = NULL;
-	const struct maps maps = find_maps(device);
-	CLEANUP_FREE char *align = maps.align;
+	CLEANUP_MAPS struct maps maps = find_maps(device);
 	char *kpartx[] = { "kpartx", "-d", "-s", node, NULL };
 
-	if (!node || !maps.mapped || keep_align(device, align) || maps.open)
+	if (!node || !maps.nr || keep_align(device, maps.align) || maps.open)
 		return false;
 	/* kpartx leaves what has been opened meanwhile, and the caller sees that */
 	program_run(kpartx, &output);

@@ -8,7 +8,7 @@
 /*
  * Map the partitions of a device that has a partition table; those that are
  * mapped stay. None is mapped where one is open or an align device by itself, as
- * kpartx maps them all anew. Return: enum alignctl_exit; errors have been reported.
+ * kpartx maps them all anew; a warning says so if some are not mapped yet. Return: enum alignctl_exit; errors have been reported.
  */
 int partitions_map(const struct dm_align *device);
 

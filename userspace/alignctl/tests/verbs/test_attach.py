@@ -255,7 +255,8 @@ def partitioned(root, mapper, kpartx, name="align-sda", **partition):
     (machine.root / "etc/aligntab").write_text(f"{name} /dev/none\n")
     program = kpartx / "bin/kpartx"
     program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\necho kpartx "$@" >>{kpartx / "log"}\n')
+    # -l lists what -a would map; it changes nothing
+    program.write_text(f'#!/bin/sh\n[ $1 != -l ] || exec cat {kpartx / "listed"}\necho kpartx "$@" >>{kpartx / "log"}\n')
     program.chmod(0o755)
     return machine, {**os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper),
                      "MAPPERHOOK": str(kpartx / "log"), "MAPPERHOOK_OPEN": "1",
@@ -290,11 +291,17 @@ def node():
 
 @pytest.mark.parametrize("partition_open", [False, True])
 def test_the_partitions_of_an_attached_disk_are_not_mapped_anew_while_one_is_open(tmp_path, mapper, node, partition_open):
-    """A partition table that was changed meanwhile would move a mounted file system."""
+    """A partition table that was changed meanwhile would move a mounted file system. Those that it has besides are named."""
     _, environment = partitioned(tmp_path / "machine", mapper, tmp_path, node)
-    done = alignctl("attach", "--tab", node, env={**environment, "MAPPERHOOK_OPEN_1": str(int(partition_open))})
-    assert done.returncode == FINE and done.stderr == ""
     log = tmp_path / "log"
+    for nr in (1, 3):
+        (tmp_path / "listed").write_text("GPT:Primary header thinks Alt. header is not at the end of the disk.\n" + "".join(
+            f"{node}p{number} : 0 16 /dev/mapper/{node} {number * 16}\n" for number in range(1, nr + 1)))
+        log.unlink(missing_ok=True)
+        done = alignctl("attach", "--tab", node, env={**environment, "MAPPERHOOK_OPEN_1": str(int(partition_open))})
+        said = f"{node}: 2 of its 3 partitions are not mapped, as align-sda1 is open; close that one, then " \
+            f"'kpartx -a /dev/mapper/{node}'"
+        assert done.returncode == FINE and (said in done.stderr if partition_open and nr == 3 else not done.stderr)
     assert (log.read_text() if log.exists() else "") == ("" if partition_open else f"kpartx -a -s /dev/mapper/{node}\n")
 
 
