@@ -4,6 +4,7 @@
 #define ALIGNCTL_SIGNALS_H
 
 #include <signal.h>
+#include <stdbool.h>
 
 /*
  * Block the signals by which people and systemd end a program, and that of a pipe
@@ -23,6 +24,30 @@ static inline sigset_t signals_block(void)
 	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	return before;
+}
+
+/*
+ * Check whether a signal has come that ends the program where signals_block() is undone.
+ * @before: the mask that was returned. One that is ignored is pending, too, while it is
+ * blocked, as SIGHUP of nohup.
+ */
+static inline bool signals_end(const sigset_t *before)
+{
+	static const int numbers[] = {
+		SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE,
+	};
+	struct sigaction action;
+	sigset_t pending;
+	size_t i;
+
+	sigpending(&pending);
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (sigismember(&pending, numbers[i]) == 1 &&
+		    !sigismember(before, numbers[i]) &&
+		    !sigaction(numbers[i], NULL, &action) &&
+		    action.sa_handler != SIG_IGN)
+			return true;
+	return false;
 }
 
 static inline void signals_cleanup(sigset_t *before)

@@ -195,9 +195,9 @@ static int look_until_closed(struct dm_align *device, const char *wanted,
 
 /*
  * Find a device as look_until_closed() does. One that is to be removed and stays open
- * is refused, and its partitions are mapped again: a signal ends the program before
- * or behind that. Return: as put_back(), with nothing to free unless it is
- * ALIGNCTL_FINE.
+ * is refused, and its partitions are mapped again, as they are where a signal has come
+ * meanwhile, which ends the program at the return. Return: as put_back(), with nothing
+ * to free unless it is ALIGNCTL_FINE.
  */
 static int find_closed(struct dm_align *device, const char *wanted, bool *unmapped)
 {
@@ -207,7 +207,7 @@ static int find_closed(struct dm_align *device, const char *wanted, bool *unmapp
 	if (result || !dm_align_attached(device))
 		return result;
 	result = refuse_open(device);
-	if (result && *unmapped)
+	if (*unmapped && (result || signals_end(&before)))
 		partitions_remap(device);
 	if (result)
 		dm_align_free(device);

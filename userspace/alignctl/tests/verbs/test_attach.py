@@ -469,6 +469,23 @@ def test_a_reader_that_ends_does_not_end_a_refused_detach_halfway(tmp_path, mapp
     assert [line.split()[1] for line in (tmp_path / "log").read_text().splitlines()] == ["-d", "-a"]
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_signal_that_comes_while_the_partitions_are_unmapped_maps_them_again(tmp_path, mapper, ignored):
+    """The disk is free then, and stays attached. One that is ignored, as SIGHUP of nohup, does not end the detach."""
+    _, environment = partitioned(tmp_path / "machine", mapper, tmp_path)
+    closed = tmp_path / "closed"
+    program = tmp_path / "bin/kpartx"
+    program.write_text(f"{program.read_text()}[ $1 != -d ] || {{ touch {closed}; kill -HUP $PPID; }}\n")
+    done = subprocess.run([*(["nohup"] if ignored else []), ALIGNCTL, "detach", "align-sda"], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=patience(60), check=False,
+                          env={**environment, "MAPPERHOOK_CLOSED": str(closed)})
+    steps = [line.split()[0:2] for line in (tmp_path / "log").read_text().splitlines()]
+    if ignored:
+        assert (done.returncode, steps) == (FINE, [["kpartx", "-d"], ["remove"]]), done.stderr
+    else:
+        assert (done.returncode, steps) == (-signal.SIGHUP, [["kpartx", "-d"], ["kpartx", "-a"]]), done.stderr
+
+
 def test_a_reader_that_ends_does_not_end_a_change_halfway(loop, tmp_path, mapper):
     """As tee does at Ctrl-C: the next message would end alignctl, with the line and without the device, which is hidden."""
     machine = Machine(tmp_path / "machine")

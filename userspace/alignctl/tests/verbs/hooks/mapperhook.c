@@ -4,13 +4,15 @@
  * device-mapper has the target align and no devices. It takes what makes a device,
  * dm-0, and appends each request as a line to the file MAPPERHOOK. Anything else
  * fails. If MAPPERHOOK_OPEN is set, dm-0 is an align device that attach has made, and
- * is open so many times, and dm-1 as MAPPERHOOK_OPEN_1 says. If MAPPERHOOK_MADE is set, the device is there once it is made.
+ * is open so many times until there is the file MAPPERHOOK_CLOSED, and dm-1 as
+ * MAPPERHOOK_OPEN_1 says. If MAPPERHOOK_MADE is set, the device is there once it is made.
  */
 #include <libdevmapper.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct dm_task {
 	int type;
@@ -63,12 +65,15 @@ int dm_task_get_info(struct dm_task *task, struct dm_info *info)
 {
 	const char *open = getenv("MAPPERHOOK_OPEN");
 	const char *count = task->minor ? getenv("MAPPERHOOK_OPEN_1") : open;
+	const char *closed = getenv("MAPPERHOOK_CLOSED");
 
 	memset(info, 0, sizeof(*info));
 	info->exists = open || task->type == DM_DEVICE_CREATE ||
 		       task->type == DM_DEVICE_STATUS ||
 		       task->type == DM_DEVICE_TABLE;
 	info->open_count = count ? atoi(count) : 0;
+	if (!task->minor && closed && !access(closed, F_OK))
+		info->open_count = 0;
 	info->major = 253;
 	return 1;
 }
