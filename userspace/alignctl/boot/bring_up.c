@@ -140,12 +140,22 @@ int bring_up(const struct aligntab_line *line, unsigned int seconds,
 void bring_up_report_missing(const struct aligntab_line *line,
 			     unsigned int seconds)
 {
-	if (seconds)
+	struct find_result found;
+
+	find_now(line, &found);
+	if (found.nr && seconds)
+		message_error("%s: %s had no size within %u s; is it set up, and a medium in the drive? See timeout= in aligntab(5)",
+			      line->name, found.device[0].node, seconds);
+	else if (found.nr)
+		message_error("%s: %s has no size; is it set up, and a medium in the drive?",
+			      line->name, found.device[0].node);
+	else if (seconds)
 		message_error("%s: device %s did not appear within %u s; is it connected? See timeout= in aligntab(5)",
 			      line->name, line->device, seconds);
 	else
 		message_error("%s: there is no device %s", line->name,
 			      line->device);
+	find_free(&found);
 }
 
 int bring_up_all(const struct aligntab *tab, bool netdev, bool ignore_missing)

@@ -15,7 +15,7 @@
 int bring_up(const struct aligntab_line *line, unsigned int seconds,
 	     bool *missing);
 
-/* Report that the device below a line did not come within @seconds. */
+/* Report that the device below a line did not come, or had no size, within @seconds. */
 void bring_up_report_missing(const struct aligntab_line *line,
 			     unsigned int seconds);
 

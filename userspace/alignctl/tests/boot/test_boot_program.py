@@ -219,9 +219,10 @@ def test_a_device_without_a_size_is_waited_for(tree, tmp_path):
     size = "sys/devices/pci0/block/sdb/size"
     tree.file(size, "0\n")
     tree.aligntab(f"late {node} timeout=600\n")
-    now = subprocess.run([ALIGNCTL, "attach", "--tab", "late", "--timeout", "0"], text=True, capture_output=True,
-                         timeout=patience(60), check=False, env=tree.environment)
-    assert now.returncode == IO and f"late: there is no device {node}" in now.stderr
+    for arguments, said in ((["--all"], "has no size;"), (["--tab", "late", "--timeout", "1"], "had no size within 1 s;")):
+        now = subprocess.run([ALIGNCTL, "attach", *arguments], text=True, capture_output=True, timeout=patience(60), check=False,
+                             env=tree.environment)
+        assert (now.returncode, now.stderr.startswith(f"alignctl: late: {node} {said}")) == (IO, True), now.stderr
     with subprocess.Popen([ALIGNCTL, "attach", "--tab", "late"], stderr=subprocess.PIPE, text=True,
                           env=tree.environment) as waiting:
         time.sleep(0.5)
