@@ -169,11 +169,12 @@ static int remove_device(const struct dm_align *device, bool force)
  * Find a device, and if it is to be removed, free it first of the maps of its
  * partitions, which kpartx made for the device alone, and of programs that look
  * at it for a moment: udev does after a write to it. That moment is
- * as long as libdevmapper's for the removal itself. @unmapped: set to whether
- * there were maps. Return: as dm_align_find().
+ * as long as libdevmapper's for the removal itself; a signal that is held back ends
+ * it. @unmapped: set to whether there were maps. @before: the mask before the signals
+ * were held back. Return: as dm_align_find().
  */
 static int look_until_closed(struct dm_align *device, const char *wanted,
-			     bool *unmapped)
+			     bool *unmapped, const sigset_t *before)
 {
 	const struct timespec pause = { .tv_nsec = OPEN_PAUSE_NS };
 	int result = dm_align_find(device, wanted);
@@ -182,7 +183,7 @@ static int look_until_closed(struct dm_align *device, const char *wanted,
 	if (result || !device->open_count || !dm_align_attached(device))
 		return result;
 	*unmapped = partitions_unmap(device);
-	for (looks = 0; looks < OPEN_LOOKS; looks++) {
+	for (looks = 0; looks < OPEN_LOOKS && !signals_end(before); looks++) {
 		if (looks)
 			nanosleep(&pause, NULL);
 		dm_align_free(device);
@@ -202,12 +203,12 @@ static int look_until_closed(struct dm_align *device, const char *wanted,
 static int find_closed(struct dm_align *device, const char *wanted, bool *unmapped)
 {
 	CLEANUP_SIGNALS sigset_t before = signals_block();
-	int result = look_until_closed(device, wanted, unmapped);
+	int result = look_until_closed(device, wanted, unmapped, &before);
 
 	if (result || !dm_align_attached(device))
 		return result;
-	result = refuse_open(device);
-	if (*unmapped && (result || signals_end(&before)))
+	result = signals_end(&before) ? ALIGNCTL_BUSY : refuse_open(device);
+	if (result && *unmapped)
 		partitions_remap(device);
 	if (result)
 		dm_align_free(device);

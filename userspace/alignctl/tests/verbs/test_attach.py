@@ -7,6 +7,7 @@ import shutil
 import signal
 import stat
 import subprocess
+import time
 import zlib
 from pathlib import Path
 
@@ -484,6 +485,19 @@ def test_a_signal_that_comes_while_the_partitions_are_unmapped_maps_them_again(t
         assert (done.returncode, steps) == (FINE, [["kpartx", "-d"], ["remove"]]), done.stderr
     else:
         assert (done.returncode, steps) == (-signal.SIGHUP, [["kpartx", "-d"], ["kpartx", "-a"]]), done.stderr
+
+
+def test_a_signal_ends_the_wait_for_a_program_that_has_the_device_open(tmp_path, mapper):
+    """At once, and not after the five seconds of the wait, with its refusal."""
+    machine = Machine(tmp_path / "machine")
+    machine.disk("sda", (8, 0))
+    machine.disk("dm-0", (253, 0), parent="virtual/block", slaves=["sda"], dm__name="align-sda", dm__uuid="ALIGN-1")
+    with subprocess.Popen([ALIGNCTL, "detach", "align-sda"], stderr=subprocess.PIPE, text=True, env={
+            **os.environ, "ALIGNCTL_SYSROOT": str(machine.root), "LD_PRELOAD": str(mapper), "MAPPERHOOK_OPEN": "1"}) as waiting:
+        time.sleep(0.3)
+        waiting.terminate()
+        said = waiting.communicate(timeout=patience(60))[1]
+    assert (waiting.returncode, said) == (-signal.SIGTERM, "")
 
 
 def test_a_reader_that_ends_does_not_end_a_change_halfway(loop, tmp_path, mapper):
