@@ -20,6 +20,7 @@
 #include "mapped/online.h"
 #include "mapped/task.h"
 #include "remedy/remedy.h"
+#include "sysfs/dm_name.h"
 #include "sysfs/sysfs.h"
 
 /* Read the lines of a table task. */
@@ -368,7 +369,9 @@ static void report_suspended(const char *name, int error)
 static int report_swap(const struct online *device, enum swap_result result,
 		       int error)
 {
-	const char *name = device->name;
+	/* it may have been renamed meanwhile */
+	CLEANUP_FREE char *now = dm_name_of(device->devno);
+	const char *name = now ? now : device->name;
 	uint64_t held, degraded;
 
 	switch (result) {

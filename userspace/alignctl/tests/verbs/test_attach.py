@@ -163,6 +163,14 @@ def test_a_device_that_is_renamed_while_it_is_suspended_goes_on(loop, tmp_path, 
     assert done.returncode == FINE and "/dev/mapper/second: on /dev/sda, mode report" in done.stdout
 
 
+def test_a_device_that_cannot_be_resumed_is_named_as_it_is_called_now(loop, tmp_path, swapper):
+    """The command that is advised would not find it by its old name."""
+    done = attach_online(loop, tmp_path / "machine", swapper, tmp_path / "log", SWAPHOOK_NO_RESUME="1")
+    assert (tmp_path / "log").read_text().split() == ["load", "suspend", "resume", "clear", "resume", "(suspended)", "linear"]
+    assert done.returncode == IO and done.stderr.startswith("alignctl: second: stays suspended, ")
+    assert done.stderr.endswith("; try 'dmsetup resume second'\n")
+
+
 def test_a_message_reaches_a_device_that_is_renamed_after_it_was_read(tmp_path, swapper):
     """Not the device that has the name then. An experiment with its modes may last hours."""
     machine = Machine(tmp_path / "machine")

@@ -7,7 +7,7 @@
  * to "second" while it is being suspended. If SWAPHOOK_LEFT is set, a program that was
  * killed has left the device with a loaded table, and suspended if it is "suspended".
  * If SWAPHOOK_ALIGN is set, it is an align device, which is renamed once its status was
- * read.
+ * read. If SWAPHOOK_NO_RESUME is set, no resume is made.
  */
 #include <errno.h>
 #include <libdevmapper.h>
@@ -129,6 +129,10 @@ int dm_task_run(struct dm_task *task)
 		break;
 	case DM_DEVICE_RESUME:
 		note("resume");
+		if (getenv("SWAPHOOK_NO_RESUME")) {
+			task->error = ENOMEM;
+			return 0;
+		}
 		if (device.loaded.length)
 			device.live = device.loaded;
 		device.loaded.length = 0;
