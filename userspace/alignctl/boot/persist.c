@@ -436,7 +436,7 @@ static char *unit_of_device(const char *name)
 	char *unit;
 
 	if (aligntab_read(&tab, true))
-		return NULL;
+		return unit_of(name);
 	line = aligntab_find(&tab, name);
 	unit = unit_of(line ? line->name : name);
 	aligntab_free(&tab);
