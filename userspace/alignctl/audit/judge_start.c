@@ -383,6 +383,9 @@ static void judge_mapped_start(const struct subject *subject)
 	    !own->nr_below || !maybe_get(subject->position->shift, &shift) ||
 	    !shift || !subject_below_aligned(subject))
 		return;
+	/* the offset that it was given is that of the disk */
+	if (position_maps_whole(subject->stack, own))
+		return;
 	subject_start_cost(subject, add_into_block(subject, "is mapped from",
 						   shift));
 }

@@ -49,20 +49,30 @@ static bool counts_blocks(const struct stack_layer *layer, int64_t block)
 	       maybe_or(stack_sysfs(layer, STACK_IO_MIN), 0) >= block;
 }
 
-struct maybe position_by_offset(const struct stack_layer *layer, int64_t block)
+/*
+ * Return the alignment offset of a disk that was measured, or that the drive itself
+ * says where a bridge hides its blocks and so their place; unknown if neither is.
+ */
+static struct maybe offset_found(const struct stack_layer *layer, int64_t block)
 {
 	const struct stack_view *drive = &layer->view[STACK_IDENTIFY];
-	struct maybe found = stack_sysfs(layer, STACK_OFFSET);
-	int64_t offset;
 
-	/* a bridge that hides the drive's blocks hides their place, too */
 	if (maybe_is(stack_probed(layer, STACK_PHYSICAL), block) &&
 	    maybe_known(stack_probed(layer, STACK_OFFSET)))
-		found = stack_probed(layer, STACK_OFFSET);
-	else if (maybe_or(stack_sysfs(layer, STACK_PHYSICAL), 0) < block &&
-		 maybe_is(drive->figure[STACK_PHYSICAL], block) &&
-		 maybe_known(drive->figure[STACK_OFFSET]))
-		found = drive->figure[STACK_OFFSET];
+		return stack_probed(layer, STACK_OFFSET);
+	if (maybe_or(stack_sysfs(layer, STACK_PHYSICAL), 0) < block &&
+	    maybe_is(drive->figure[STACK_PHYSICAL], block))
+		return drive->figure[STACK_OFFSET];
+	return MAYBE_UNKNOWN;
+}
+
+struct maybe position_by_offset(const struct stack_layer *layer, int64_t block)
+{
+	struct maybe found = offset_found(layer, block);
+	int64_t offset;
+
+	if (!maybe_known(found))
+		found = stack_sysfs(layer, STACK_OFFSET);
 	/* nothing known, or the kernel's -1 */
 	if (!maybe_get(found, &offset) || offset < 0)
 		return MAYBE_UNKNOWN;
@@ -98,15 +108,25 @@ static bool is_data_of(const struct stack_layer *layer,
 	}
 }
 
-/*
- * Check for an align device that is mapped from the first byte of the one below on,
- * as it is as long. Its own offset is what it was given, which may be wrong.
- */
-static bool is_whole_of(const struct stack_layer *layer,
-			const struct stack_layer *below)
+bool position_maps_whole(const struct stack *stack,
+			 const struct stack_layer *layer)
 {
 	return layer->kind == STACK_ALIGN && layer->nr_below == 1 &&
-	       maybe_same(layer->bytes, below->bytes);
+	       maybe_same(layer->bytes, stack->layer[layer->below[0]].bytes);
+}
+
+/*
+ * Check for an align device that is placed by the one that it maps whole. Its own
+ * offset is the one that it was given: of no use where the disk was found to lie
+ * elsewhere, but all that is known better than by the kernel where it was not.
+ */
+static bool lies_as_below(const struct stack *stack,
+			  const struct stack_layer *layer,
+			  const struct position *position, int64_t block)
+{
+	return position_maps_whole(stack, layer) &&
+	       (position[layer->below[0]].found ||
+		!maybe_known(position_by_offset(layer, block)));
 }
 
 /*
@@ -124,7 +144,7 @@ static struct maybe by_below(const struct stack *stack,
 	if (layer->kind == STACK_PARTITION || layer->kind == STACK_LOOP)
 		return position_add(position[layer->below[0]].shift, layer->start,
 			       block);
-	if (is_whole_of(layer, &stack->layer[layer->below[0]]))
+	if (lies_as_below(stack, layer, position, block))
 		return position[layer->below[0]].shift;
 	for (i = 0; i < layer->nr_below; i++) {
 		const struct position *at = &position[layer->below[i]];
@@ -183,15 +203,20 @@ void position_find(const struct stack *stack, struct position *position,
 	int64_t block = 0;
 	size_t i;
 
-	for (i = 0; i < layer->nr_below; i++)
+	for (i = 0; i < layer->nr_below; i++) {
+		own->found |= position[layer->below[i]].found;
 		if (maybe_above(position[layer->below[i]].block, block)) {
 			own->block = position[layer->below[i]].block;
 			block = maybe_or(own->block, 0);
 		}
+	}
 	if (!maybe_known(own->block))
 		own->block = own_block(layer);
 	if (!maybe_get(own->block, &block))
 		return;
+	/* the user's own takes the place of the kernel's */
+	own->found |= maybe_known(layer->kernel_offset) ||
+		      maybe_known(offset_found(layer, block));
 	if (layer->nr_below)
 		own->shift = by_below(stack, layer, position, block);
 	if (!maybe_known(own->shift))

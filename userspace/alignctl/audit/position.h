@@ -3,6 +3,7 @@
 #ifndef ALIGNCTL_POSITION_H
 #define ALIGNCTL_POSITION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,11 +20,13 @@
  *	several
  * @shift: bytes from a boundary of such a block to the device's first byte
  * @data_shift: shift of the data behind a header
+ * @found: the place of a disk below is known otherwise than from the kernel
  */
 struct position {
 	struct maybe block;
 	struct maybe shift;
 	struct maybe data_shift;
+	bool found;
 };
 
 /*
@@ -42,6 +45,13 @@ struct maybe position_add(struct maybe shift, struct maybe bytes,
 
 /* Return the place of a device's first byte by its alignment offset. */
 struct maybe position_by_offset(const struct stack_layer *layer, int64_t block);
+
+/*
+ * Check for an align device that is mapped from the first byte of the one below on, as
+ * it is as long.
+ */
+bool position_maps_whole(const struct stack *stack,
+			 const struct stack_layer *layer);
 
 /* Return the alignment offset of a device @shift bytes behind a boundary. */
 int64_t position_offset(int64_t shift, int64_t block);

@@ -731,6 +731,16 @@ static void probed_and_attached(void)
 	CHECK(shift_of(1) == 512 && shift_of(2) == 512, "%" PRId64 ", %" PRId64,
 	      shift_of(1), shift_of(2));
 	expect("0:probed 0:split 2:partition-start", NULL);
+	/* but are all that is known where nothing was measured */
+	disk(512, 4096, 0);
+	align_above(4096, 4096, 3584);
+	stack.layer[1].bytes = maybe_of(DISK_BYTES);
+	layer = above(STACK_PARTITION, 0);
+	layer->partition = 1;
+	layer->start = maybe_of(63 * 512);
+	CHECK(shift_of(1) == 512 && shift_of(2) == 0, "%" PRId64 ", %" PRId64,
+	      shift_of(1), shift_of(2));
+	expect("", NULL);
 	/* a block above a page is told as minimum_io_size */
 	probed_disk(4096, 0, 16384, 0);
 	align_above(4096, 16384, 0);
