@@ -327,16 +327,25 @@ static bool is_written(const char *process, const char *file)
 	return flags && strtoul(flags + strlen("flags:"), NULL, 8) & O_ACCMODE;
 }
 
+static bool is_inode(const struct device *device, const struct stat *found)
+{
+	return S_ISREG(found->st_mode) && found->st_dev == device->devno &&
+	       found->st_ino == device->inode;
+}
+
 static void visit_file(const char *name, void *context)
 {
 	const struct file_search *search = context;
+	const struct device *device = search->device;
 	CLEANUP_FREE char *path = message_format("%s/fd/%s", search->process,
 						 name);
 	CLEANUP_FREE char *comm = NULL;
 	struct stat found;
 
-	if (stat(path, &found) || !S_ISBLK(found.st_mode) ||
-	    !guard_overlaps(&search->device->sys, found.st_rdev) ||
+	if (stat(path, &found) ||
+	    !(device->block ? S_ISBLK(found.st_mode) &&
+			      guard_overlaps(&device->sys, found.st_rdev) :
+			      is_inode(device, &found)) ||
 	    !is_written(search->process, name))
 		return;
 	comm = sysfs_text(search->process, "comm");
@@ -364,7 +373,7 @@ void guard_writers(struct guard_report *report, const struct device *device)
 	struct file_search search = { .report = report, .device = device };
 
 	/* the client of an nbd device has it open; /proc is of this machine, as files are */
-	if (device->block && strncmp(device->sys.name, "nbd", strlen("nbd")))
+	if (!device->block || strncmp(device->sys.name, "nbd", strlen("nbd")))
 		sysfs_each("/proc", visit_files, &search);
 }
 
@@ -372,8 +381,7 @@ static bool is_file(const struct device *device, const char *path)
 {
 	struct stat found;
 
-	return path && !stat(path, &found) && S_ISREG(found.st_mode) &&
-	       found.st_dev == device->devno && found.st_ino == device->inode;
+	return path && !stat(path, &found) && is_inode(device, &found);
 }
 
 /* A search for loop devices over a regular file. */

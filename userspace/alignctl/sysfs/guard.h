@@ -48,7 +48,8 @@ char *guard_loop(const struct device *device);
 
 /*
  * Find programs that have a block device, a partition of it or its disk open for
- * writing, which O_EXCL does not see, as a virtual machine has its disk.
+ * writing, which O_EXCL does not see, as a virtual machine has its disk; or a regular
+ * file, as such a machine's image.
  */
 void guard_writers(struct guard_report *report, const struct device *device);
 

@@ -130,6 +130,19 @@ def test_a_device_that_a_program_writes_to_is_no_place_to_save_and_restore(loop,
         os.close(read)
 
 
+def test_nor_is_a_file_that_a_program_writes_to(disk, tmp_path):
+    """As the image of a virtual machine that runs, which no exclusive open guards."""
+    saved = tmp_path / "saved"
+    command = ["conform", disk, "--rounds", 20, "--save", saved]
+    with open(disk, "r+b"):
+        refused = alignctl(*command)
+        assert refused.returncode == BUSY and f"process {os.getpid()} (" in refused.stderr, refused.stderr
+        assert "has it open for writing" in refused.stderr and not saved.exists()
+        assert alignctl(*command, "--force", disk).returncode == FINE
+    with open(disk, "rb"):
+        assert alignctl(*command).returncode == FINE
+
+
 def test_the_option_that_a_refusal_proposes_can_be_pasted(tmp_path):
     disk = tmp_path / "my 'disk'.img"
     disk.write_bytes(b"thesis" * 100000)
