@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -140,6 +142,14 @@ int saved_open(const char *file, uint64_t bytes, int *saved)
 		close(*saved);
 	*saved = -1;
 	return ALIGNCTL_USAGE;
+}
+
+bool saved_in_memory(const char *path)
+{
+	struct statfs system;
+
+	return !statfs(path, &system) && (system.f_type == TMPFS_MAGIC ||
+					  system.f_type == RAMFS_MAGIC);
 }
 
 char *saved_way_back(const char *device, uint64_t start, const char *file)

@@ -26,6 +26,12 @@ int saved_make(int fd, const char *device, uint64_t start, uint64_t bytes,
  */
 int saved_open(const char *file, uint64_t bytes, int *saved);
 
+/*
+ * Check for a file or folder that is in this machine's memory, and gone when the
+ * machine crashes or loses power.
+ */
+bool saved_in_memory(const char *path);
+
 /* Return the command that copies a file back by hand, for free(). */
 char *saved_way_back(const char *device, uint64_t start, const char *file);
 

@@ -297,6 +297,9 @@ static int examine_device(const struct conform_options *options,
 		warn_saved(options, device, rounds);
 		/* a message to a closed pipe must not end it before it restores */
 		signal(SIGPIPE, SIG_IGN);
+		if (saved_in_memory(options->save))
+			message_warning("--save %s: is in this machine's memory, and lost if that crashes; name a file on a disk",
+					options->save);
 	}
 	began_ns = clock_ns();
 	if (!rounds->rounds || options->seconds)

@@ -7,11 +7,9 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
-#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -38,10 +36,9 @@ static int check_place(const char *option, const char *path,
 {
 	CLEANUP_FREE char *copy = memory_or_exit(strdup(path));
 	const char *folder = dirname(copy);
-	struct statfs system;
 	struct stat found;
 
-	if (stat(folder, &found) || statfs(folder, &system)) {
+	if (stat(folder, &found)) {
 		message_error("--%s %s: %s", option, path, strerror(errno));
 		return ALIGNCTL_USAGE;
 	}
@@ -50,7 +47,7 @@ static int check_place(const char *option, const char *path,
 			      option, path, device->path);
 		return ALIGNCTL_USAGE;
 	}
-	if (system.f_type == TMPFS_MAGIC || system.f_type == RAMFS_MAGIC)
+	if (saved_in_memory(folder))
 		message_warning("--%s %s: is in this machine's memory, and survives only if %s alone loses power",
 				option, path, device->path);
 	return ALIGNCTL_FINE;

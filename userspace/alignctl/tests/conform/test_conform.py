@@ -80,6 +80,13 @@ def test_the_saved_area_is_there_after_a_kill_and_its_place_is_told(file, tmp_pa
     assert file.read_bytes() == before
 
 
+def test_a_saved_area_that_a_crash_of_the_machine_would_take_is_told(file, memory):
+    """The device may take the machine down, and /tmp is in memory on many machines."""
+    said = alignctl("conform", file, "--rounds", 20, "--save", memory / "saved")
+    assert said.returncode == FINE
+    assert f"--save {memory}/saved: is in this machine's memory, and lost if that crashes; name a file on a disk\n" in said.stderr
+
+
 @pytest.mark.parametrize("instead", [None, b"of another program"])
 def test_the_area_is_restored_although_the_name_of_the_saved_one_is_gone(file, tmp_path, instead):
     """Programs that clean up folders of temporary files go by the age of a file only."""
