@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "base/units.h"
 #include "conform/report.h"
+#include "geometry.h"
 
 #define JSON_FORMAT	1
 #define MISSED		0.05	/* 1 less the confidence */
@@ -327,6 +328,10 @@ void conform_report_text(const struct conform_report *report)
 	putchar('\n');
 	if (report->physical == options->logical)
 		printf("physical block: %" PRIu32 " bytes, as the logical one, of which a write cannot be a part; blocks of %"
+		       PRIu32 " were tried as if they were physical ones\n",
+		       report->physical, options->block);
+	else if (!align_is_power_of_2(report->physical) || report->physical > MIB)
+		printf("physical block: %" PRIu32 " bytes, no power of two up to 1 MiB; blocks of %"
 		       PRIu32 " were tried as if they were physical ones\n",
 		       report->physical, options->block);
 	for (i = 0; i < PART_NR; i++)

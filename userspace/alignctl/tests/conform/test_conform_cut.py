@@ -227,6 +227,9 @@ def test_a_physical_block_that_is_no_power_of_two_is_not_taken(loop, memory, tmp
     assert done.returncode == FINE and json.loads(done.stdout)["block_size"] == BLOCK, done.stderr
     done = alignctl("conform", loop, "--after", state, "--save", saved, env=environment)
     assert done.returncode == FINE and loop.read_bytes() == before, done.stderr
+    done = alignctl("conform", loop, "--rounds", 20, "--save", saved, env=environment)
+    assert done.returncode == FINE, done.stderr
+    assert f"physical block: {3 * BLOCK} bytes, no power of two up to 1 MiB; blocks of {BLOCK} were tried" in done.stdout
 
 
 def test_what_was_saved_is_not_restored_to_another_device(file, memory, tmp_path):
