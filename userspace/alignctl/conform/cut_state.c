@@ -210,6 +210,13 @@ static int start_thread(struct cut_log *log)
 	return error;
 }
 
+void cut_log_refuse(const char *path)
+{
+	message_error(errno == EEXIST ?
+		      "--prepare %s: %s, perhaps of an earlier cut; judge it by --after, or remove it" :
+		      "--prepare %s: %s", path, strerror(errno));
+}
+
 int cut_log_create(struct cut_log **log, const char *path,
 		   const struct cut_header *header, struct io_queue *queue)
 {
@@ -223,9 +230,7 @@ int cut_log_create(struct cut_log **log, const char *path,
 			   O_CLOEXEC, 0600),
 	};
 	if (made->fd < 0) {
-		message_error(errno == EEXIST ?
-			      "--prepare %s: %s, perhaps of an earlier cut; judge it by --after, or remove it" :
-			      "--prepare %s: %s", path, strerror(errno));
+		cut_log_refuse(path);
 		free(made);
 		return ALIGNCTL_USAGE;
 	}

@@ -88,6 +88,9 @@ struct cut_log;
 int cut_log_create(struct cut_log **log, const char *path,
 		   const struct cut_header *header, struct io_queue *queue);
 
+/* Report why such a file cannot be made, by errno. */
+void cut_log_refuse(const char *path);
+
 /* Append a record; return its time. */
 uint64_t cut_log_add(struct cut_log *log, enum cut_record kind,
 		     uint64_t number);

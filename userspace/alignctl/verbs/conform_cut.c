@@ -20,6 +20,7 @@
 #include "conform/cut_judge.h"
 #include "conform/cut_prepare.h"
 #include "conform/cut_report.h"
+#include "conform/cut_state.h"
 #include "conform/saved.h"
 #include "sysfs/file_disk.h"
 #include "sysfs/same_disk.h"
@@ -58,6 +59,12 @@ int conform_cut_place(const struct conform_cut *cut,
 {
 	int result = check_place("prepare", cut->prepare, device);
 
+	/* before FILE is made, which would have what an earlier --prepare has written */
+	if (!result && !access(cut->prepare, F_OK)) {
+		errno = EEXIST;
+		cut_log_refuse(cut->prepare);
+		return ALIGNCTL_USAGE;
+	}
 	if (!result && cut->save)
 		result = check_place("save", cut->save, device);
 	return result;

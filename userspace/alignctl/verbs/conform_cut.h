@@ -28,8 +28,8 @@ struct conform_cut {
 };
 
 /*
- * Check that STATE, and what --save keeps, can survive the device's power cut.
- * Return: enum alignctl_exit, reported.
+ * Check that STATE is new, and that STATE and what --save keeps can survive the
+ * device's power cut. Return: enum alignctl_exit, reported.
  */
 int conform_cut_place(const struct conform_cut *cut,
 		      const struct device *device);

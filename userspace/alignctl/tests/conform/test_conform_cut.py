@@ -205,6 +205,18 @@ def test_the_area_has_its_content_again(file, memory):
     assert os.listdir(memory) == ["state"]
 
 
+def test_what_an_earlier_preparation_has_written_is_not_saved_as_the_content(file, memory):
+    """The message sends to --after; with the new file that would put the content of the test back."""
+    before = os.urandom(8 * MEBIBYTE)
+    file.write_bytes(before)
+    options = ("--write", "0+1M", "--rounds", 100, "--save")
+    assert alignctl("conform", file, "--prepare", memory / "state", *options, memory / "saved").returncode == FINE
+    again = alignctl("conform", file, "--prepare", memory / "state", *options, memory / "other")
+    assert again.returncode == USAGE and "state: File exists, perhaps of an earlier cut; judge it by --after" in again.stderr
+    assert sorted(os.listdir(memory)) == ["saved", "state"]
+    assert after(file, memory / "state", "--save", memory / "saved")["restored"] and file.read_bytes() == before
+
+
 def test_it_is_restored_too_if_the_file_ends_too_early_to_judge(file, memory):
     before = os.urandom(8 * MEBIBYTE)
     file.write_bytes(before)
