@@ -147,7 +147,7 @@ static void take_content(struct stack_content *content, blkid_probe probe,
 			content->hybrid = header_is_hybrid(source);
 		}
 	}
-	if (!row)
+	if (!type || !row)
 		return;
 	/* what has a reader may have its sector there */
 	if (row->rule == CONTENT_BLOCK && !row->read &&
