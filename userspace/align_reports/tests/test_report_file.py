@@ -104,6 +104,38 @@ def test_a_page_replaces_what_a_link_names_and_keeps_its_rights(path, tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o640 and len(os.listdir(tmp_path)) == 2
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a link to another user")
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_that_another_user_puts_into_tmp_during_the_runs_is_not_followed(there, tmp_path):
+    shared, victim = tmp_path / "tmp", tmp_path / "victim"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    if there:
+        victim.write_text("precious")
+    assert report_file.refusal(shared / "page.html", []) is None
+    (shared / "page.html").symlink_to(victim)
+    os.chown(shared / "page.html", 65534, 65534, follow_symlinks=False)
+    with pytest.raises(OSError, match="another user"):
+        report_file.write(shared / "page.html", PAGE)
+    assert victim.read_text() == "precious" if there else not victim.exists()
+    assert os.listdir(shared) == ["page.html"]
+
+
+def test_what_took_the_name_of_the_page_during_the_runs_is_left(path, tmp_path):
+    (tmp_path / "mine").write_text("precious")
+    assert report_file.refusal(path, []) is None
+    path.symlink_to("mine")
+    with pytest.raises(OSError, match="is not a report of alignctl"):
+        report_file.write(path, PAGE)
+    assert (tmp_path / "mine").read_text() == "precious"
+
+
+def test_links_that_lead_to_each_other_are_an_error(path):
+    path.symlink_to(path.name)
+    with pytest.raises(OSError, match="Too many levels"):
+        report_file.write(path, PAGE)
+
+
 def test_a_page_that_cannot_be_written_to_its_end_leaves_the_old_one(path):
     path.write_text(PAGE)
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
