@@ -68,16 +68,46 @@ static int report_failure(const struct trace_writer *writer)
 }
 
 /*
- * Make the draft empty, unless another process writes it; that is not known where the
- * file system has no locks. The lock is held until the draft has got its name: what
+ * Create the draft, or open the one that a killed program has left; do not wait for the
+ * reader of a pipe. @made: set if it was created. Return: the descriptor, or -1 with
+ * errno set.
+ */
+static int open_draft(const char *path, bool *made)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	*made = fd >= 0;
+	return *made || errno != EEXIST ? fd :
+		open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+/*
+ * Check for a regular file of this user's with one name. Another user who may create
+ * files in the folder can create the draft first, and could read and change the trace.
+ */
+static bool is_ours(const struct stat *found)
+{
+	return S_ISREG(found->st_mode) && found->st_nlink <= 1 &&
+	       found->st_uid == geteuid();
+}
+
+/*
+ * Make the draft empty, unless another process writes it, which is not known where the
+ * file system has no locks, or it was not @made here and may be another user's. The lock is held until the draft has got its name: what
  * has been opened may be another one's whole trace by now. Return: as
  * trace_writer_begin().
  */
-static int take_draft(struct trace_writer *writer, int fd)
+static int take_draft(struct trace_writer *writer, int fd, bool made)
 {
 	struct stat opened, found;
-	bool locked = !flock(fd, LOCK_EX | LOCK_NB);
+	bool locked;
 
+	if (!made && !fstat(fd, &opened) && !is_ours(&opened)) {
+		message_error("%s: is another user's, has another name too, or is no regular file; remove it, or name another file",
+			      writer->draft);
+		return ALIGNCTL_USAGE;
+	}
+	locked = !flock(fd, LOCK_EX | LOCK_NB);
 	if ((!locked && errno == EWOULDBLOCK) || fstat(fd, &opened) ||
 	    lstat(writer->draft, &found) || found.st_dev != opened.st_dev ||
 	    found.st_ino != opened.st_ino) {
@@ -98,6 +128,7 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 	struct stat found;
 	bool there = !stat(path, &found);
 	int fd, result;
+	bool made;
 
 	*begun = NULL;
 	if (there && !S_ISREG(found.st_mode)) {
@@ -115,8 +146,8 @@ int trace_writer_begin(struct trace_writer **begun, const char *path,
 	writer->source = message_format("%s", "");
 	if (origin->device)
 		writer->origin.device = message_format("%s", origin->device);
-	fd = open(writer->draft, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
-	result = fd < 0 ? report_failure(writer) : take_draft(writer, fd);
+	fd = open_draft(writer->draft, &made);
+	result = fd < 0 ? report_failure(writer) : take_draft(writer, fd, made);
 	if (!result) {
 		writer->stream = fdopen(fd, "w");
 		result = writer->stream ? ALIGNCTL_FINE : report_failure(writer);

@@ -87,6 +87,24 @@ def test_a_recording_that_was_cut_short_is_not_written_over(tmp_path):
     assert (tmp_path / "r.new").read_bytes() == b"precious" and not (tmp_path / "r").exists()
 
 
+def anothers(path):
+    path.touch()
+    os.chown(path, 65534, 65534)
+
+
+@pytest.mark.parametrize("make", [
+    os.mkfifo, lambda path: os.link(path.with_name("other"), path),
+    pytest.param(anothers, marks=pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user"))])
+def test_no_trace_is_written_to_a_draft_that_another_user_may_have_made(make, tmp_path):
+    (tmp_path / "t").write_text("op,offset,bytes\nwrite,0,4096\n")
+    (tmp_path / "other").touch()
+    make(tmp_path / "r.new")
+    before = sorted(os.listdir(tmp_path))
+    failed = alignctl("convert", tmp_path / "t", "--output", tmp_path / "r")
+    assert failed.returncode in (USAGE, IO) and not (tmp_path / "other").stat().st_size
+    assert sorted(os.listdir(tmp_path)) == before
+
+
 @contextlib.contextmanager
 def half_converted(folder, form):
     """Yield a conversion that waits for the rest of its input, with its draft in the folder."""
