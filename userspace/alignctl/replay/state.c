@@ -120,8 +120,12 @@ static int replace_file(struct replay_state *state)
 	CLEANUP_FREE char *draft = result_file_draft(state->path);
 	int result;
 
-	state->fd = open(draft, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW |
-			 O_CLOEXEC, 0666);
+	/*
+	 * A file that is there may have other names, or belong to another user, who could
+	 * change the state.
+	 */
+	state->fd = unlink(draft) && errno != ENOENT ? -1 :
+		open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (state->fd < 0)
 		return refuse_state(state);
 	result = write_file(state);

@@ -327,6 +327,15 @@ def test_the_draft_of_a_state_takes_nobodys_place(disk, trace, tmp_path):
     assert (tmp_path / "state.new").read_text() == "mine\n" and not any(disk.read_bytes())
 
 
+def test_another_name_of_a_draft_that_was_left_keeps_its_content(disk, trace, tmp_path):
+    other = tmp_path / "other"
+    other.write_text('{ "trace": "an older state"')
+    os.link(other, tmp_path / "state.new")
+    assert alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "state").returncode == FINE
+    assert other.read_text() == '{ "trace": "an older state"'
+    assert not (tmp_path / "state.new").exists() and (tmp_path / "state").stat().st_nlink == 1
+
+
 def test_a_state_that_has_no_room_leaves_no_draft(disk, trace, tmp_path):
     """Python ignores the signal of this limit, and so does the program."""
     failed = alignctl("replay", trace(KINDS), "--on", disk, "--state", tmp_path / "state", restore_signals=False,
