@@ -26,8 +26,12 @@ void mapping_free(struct mapping *mapping)
 {
 	while (mapping->nr) {
 		mapping->nr--;
+		char *params = mapping->line[mapping->nr].params;
+
+		/* that of dm-crypt has the key, which no core or swap may keep */
+		explicit_bzero(params, strlen(params));
+		free(params);
 		free(mapping->line[mapping->nr].type);
-		free(mapping->line[mapping->nr].params);
 	}
 	free(mapping->line);
 	mapping->line = NULL;

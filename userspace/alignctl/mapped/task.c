@@ -40,6 +40,7 @@ bool task_udev_runs(void)
 
 struct dm_task *task_new(int type)
 {
+	struct dm_task *task;
 	static bool ready;
 
 	if (!ready) {
@@ -48,7 +49,11 @@ struct dm_task *task_new(int type)
 		ready = true;
 	}
 	library_error[0] = '\0';
-	return dm_task_create(type);
+	task = dm_task_create(type);
+	/* a line of dm-crypt has its key: the library and the kernel wipe copies */
+	if (task && (type == DM_DEVICE_TABLE || type == DM_DEVICE_RELOAD))
+		dm_task_secure_data(task);
+	return task;
 }
 
 static int task_errno(struct dm_task *task)

@@ -17,7 +17,16 @@
 struct dm_task {
 	int type;
 	int minor;
+	bool secure;
 };
+
+/* A table may have a key: only a task whose copies are wiped may see it. */
+static void refuse_copies(const struct dm_task *task)
+{
+	if (!task->secure && (task->type == DM_DEVICE_TABLE ||
+			      task->type == DM_DEVICE_RELOAD))
+		abort();
+}
 
 static const char *const names[] = {
 	[DM_DEVICE_CREATE] = "create", [DM_DEVICE_RELOAD] = "load",
@@ -45,6 +54,7 @@ int dm_task_run(struct dm_task *task)
 	const char *log = getenv("MAPPERHOOK");
 	FILE *file;
 
+	refuse_copies(task);
 	if (task->type == DM_DEVICE_INFO ||
 	    task->type == DM_DEVICE_LIST_VERSIONS)
 		return 1;
@@ -95,6 +105,12 @@ void *dm_get_next_target(struct dm_task *task, void *next, uint64_t *start,
 	*type = align;
 	*params = task->type == DM_DEVICE_TABLE ? table : status;
 	return NULL;
+}
+
+int dm_task_secure_data(struct dm_task *task)
+{
+	task->secure = true;
+	return 1;
 }
 
 int dm_task_no_flush(struct dm_task *task)

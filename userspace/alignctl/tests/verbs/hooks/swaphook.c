@@ -27,6 +27,7 @@ struct dm_task {
 	int error;
 	bool addressed;		/* by a name or number that is the device's now */
 	bool loaded;		/* about the table that is not live */
+	bool secure;		/* copies of its tables are wiped */
 	struct table table;
 };
 
@@ -106,6 +107,10 @@ int dm_task_run(struct dm_task *task)
 {
 	if (task->type == DM_DEVICE_LIST_VERSIONS)
 		return 1;
+	/* a table may have a key */
+	if (!task->secure && (task->type == DM_DEVICE_TABLE ||
+			      task->type == DM_DEVICE_RELOAD))
+		abort();
 	if (!task->addressed) {
 		task->error = ENXIO;
 		return 0;
@@ -203,6 +208,12 @@ int dm_task_set_sector(struct dm_task *task, uint64_t sector)
 int dm_task_set_message(struct dm_task *task, const char *message)
 {
 	return task && message;
+}
+
+int dm_task_secure_data(struct dm_task *task)
+{
+	task->secure = true;
+	return 1;
 }
 
 int dm_task_no_flush(struct dm_task *task)
