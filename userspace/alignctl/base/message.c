@@ -53,8 +53,19 @@ void message_warning(const char *format, ...)
 }
 
 /*
- * Return the length of the character at @text if a terminal can show it: valid
- * in the locale, and no control character (U+0080 to U+009F are such); else 0.
+ * Check for a character of no width that begins a new line or reorders the text behind
+ * it: the figures of a row, or the words of a command to run.
+ */
+static bool reorders(wchar_t c)
+{
+	return c == 0x61c || c == 0x200e || c == 0x200f ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/*
+ * Return the length of the character at @text if a terminal can show it as it is: valid
+ * in the locale, no control character (U+0080 to U+009F are such), and none that
+ * reorders(); else 0.
  */
 static size_t visible_length(const char *text)
 {
@@ -63,7 +74,7 @@ static size_t visible_length(const char *text)
 	size_t length = mbrtowc(&c, text, strlen(text), &state);
 
 	/* its errors are (size_t)-1 and -2 */
-	return length <= MB_CUR_MAX && wcwidth(c) >= 0 ? length : 0;
+	return length <= MB_CUR_MAX && wcwidth(c) >= 0 && !reorders(c) ? length : 0;
 }
 
 char *message_visible(const char *text)

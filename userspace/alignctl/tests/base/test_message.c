@@ -27,11 +27,14 @@ static void shell_words(void)
 
 static void visible(void)
 {
-	/* a letter, a combining accent, a control character, a broken end */
-	static const char text[] = "\xc3\xa9 e\xcc\x81 \xc2\x9b \x1b\x7f \xc3";
+	/*
+	 * a letter, a combining accent, a control character, one that reverses what
+	 * follows (U+202E), a line separator, a broken end
+	 */
+	static const char text[] = "\xc3\xa9 e\xcc\x81 \xc2\x9b \x1b\x7f \xe2\x80\xae \xe2\x80\xa8 \xc3";
 	static const struct { const char *locale, *shown; } rows[] = {
-		{ "C.UTF-8", "\xc3\xa9 e\xcc\x81 \\xc2\\x9b \\x1b\\x7f \\xc3" },
-		{ "C", "\\xc3\\xa9 e\\xcc\\x81 \\xc2\\x9b \\x1b\\x7f \\xc3" },
+		{ "C.UTF-8", "\xc3\xa9 e\xcc\x81 \\xc2\\x9b \\x1b\\x7f \\xe2\\x80\\xae \\xe2\\x80\\xa8 \\xc3" },
+		{ "C", "\\xc3\\xa9 e\\xcc\\x81 \\xc2\\x9b \\x1b\\x7f \\xe2\\x80\\xae \\xe2\\x80\\xa8 \\xc3" },
 	};
 	size_t i;
 
