@@ -173,11 +173,37 @@ const char *json_text(struct json_object *object, int flags)
 	exit(ALIGNCTL_IO);
 }
 
+/*
+ * Print a JSON text. Escape DEL and U+0080 to U+009F, which json-c leaves unmodified, and
+ * which a terminal obeys.
+ */
+static void put_text(const char *text)
+{
+	for (;;) {
+		size_t plain = strcspn(text, "\x7f\xc2");
+		unsigned char byte;
+
+		fwrite(text, 1, plain, stdout);
+		text += plain;
+		if (!*text)
+			return;
+		/* the second byte of U+0080 to U+00BF is its number */
+		byte = (unsigned char)(*text == 0x7f ? *text : text[1]);
+		if (*text == 0x7f || (byte >= 0x80 && byte <= 0x9f)) {
+			printf("\\u%04x", byte);
+			text += *text == 0x7f ? 1 : 2;
+		} else {
+			putchar(*text++);
+		}
+	}
+}
+
 void json_print(struct json_object *object, bool one_line)
 {
-	puts(json_text(object, JSON_C_TO_STRING_NOSLASHESCAPE |
-		       (one_line ? 0 : JSON_C_TO_STRING_PRETTY |
-				       JSON_C_TO_STRING_SPACED)));
+	put_text(json_text(object, JSON_C_TO_STRING_NOSLASHESCAPE |
+			   (one_line ? 0 : JSON_C_TO_STRING_PRETTY |
+					   JSON_C_TO_STRING_SPACED)));
+	putchar('\n');
 	output_flush();
 	json_object_put(object);
 }

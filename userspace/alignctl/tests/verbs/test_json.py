@@ -204,3 +204,10 @@ def test_the_name_of_a_device_is_utf8_in_documents(machine):
         (align.parent / "dm/name").write_bytes(name + b"\n")
         for verb in ("list", "stats"):
             assert named(name) in strings(document_of(verb, env={**os.environ, "ALIGNCTL_SYSROOT": str(root)}))
+
+
+def test_a_name_in_a_document_does_not_control_the_terminal(tmp_path):
+    (tmp_path / "t").write_bytes("op,offset,bytes,pid,comm\nwrite,512,4096,7,a\x9b31m\x7fb\u00e9\n".encode())
+    done = alignctl("plan", tmp_path / "t", "--json")
+    assert json.loads(done.stdout)["by_process"][0]["comm"] == "a\x9b31m\x7fb\u00e9"
+    assert "\u00e9" in done.stdout and all(letter == "\n" or letter.isprintable() for letter in done.stdout)
