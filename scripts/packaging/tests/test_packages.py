@@ -348,6 +348,18 @@ def test_a_purge_keeps_a_table_that_names_devices(tmp_path, text, verb, stays):
     assert bool(said) == (stays and verb == "purge") and said.count("\n") <= 1
 
 
+def test_a_removal_does_not_wait_for_a_pipe_in_the_place_of_metrics(tmp_path):
+    metrics = tmp_path / "var/lib/prometheus/node-exporter"
+    metrics.mkdir(parents=True)
+    os.mkfifo(metrics / "align.prom")
+    (metrics / "align-check.prom").write_text("# alignctl check --format prometheus\n")
+    # as on a machine without systemd, which is not what is tested here
+    script = (DEBIAN / "alignctl.prerm").read_text().replace("/run/systemd/system", "/nonexistent")
+    subprocess.run(["sh", "-c", script, "prerm", "remove"], env={**os.environ, "DPKG_ROOT": str(tmp_path)},
+                   timeout=patience(10), check=True)
+    assert os.listdir(metrics) == ["align.prom"]
+
+
 def test_a_purge_without_a_table_says_nothing(tmp_path):
     assert run("sh", DEBIAN / "alignctl.postrm", "purge", env={**os.environ, "DPKG_ROOT": str(tmp_path)}) == ""
 
