@@ -38,9 +38,51 @@ static int end_media(struct media *media, struct in_flight *f, bool *went)
 	return ret;
 }
 
-/* The drive takes its steps through these. */
+/*
+ * The drive's clock: only a sleep lets time go on, so that its head has moved no further
+ * where a test is kept waiting.
+ */
+static atomic_llong now_ns = 1;
+
+static int read_clock(clockid_t clock, struct timespec *now)
+{
+	long long ns = now_ns;
+
+	(void)clock;
+	*now = (struct timespec) { ns / 1000000000, ns % 1000000000 };
+	return 0;
+}
+
+static int sleep_until_ns(long long ns)
+{
+	long long before = now_ns;
+
+	while (before < ns &&
+	       !atomic_compare_exchange_weak(&now_ns, &before, ns))
+		;
+	return 0;
+}
+
+static int sleep_clock(clockid_t clock, int flags, const struct timespec *until,
+		       struct timespec *left)
+{
+	(void)clock;
+	(void)flags;
+	(void)left;
+	return sleep_until_ns(until->tv_sec * 1000000000LL + until->tv_nsec);
+}
+
+static int sleep_for(unsigned int seconds, unsigned int ns)
+{
+	return sleep_until_ns(now_ns + seconds * 1000000000LL + ns);
+}
+
+/* The drive takes its steps, and its time, through these. */
 #define media_begin begin_media
 #define media_end end_media
+#define clock_gettime read_clock
+#define clock_nanosleep sleep_clock
+#define nbdkit_nanosleep sleep_for
 #include "../drive.c"
 
 static struct drive *make(const char *log)
