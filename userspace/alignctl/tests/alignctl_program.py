@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the tests of the program share: running it, and looking at what it prints."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -139,26 +140,48 @@ def wait_for_run(process, seconds=60):
     time.sleep(0.2)
 
 
+@contextlib.contextmanager
+def terminal(columns=80):
+    """A new pseudo-terminal: the end of its reader, and the end of programs."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+    try:
+        yield ours, theirs
+    finally:
+        os.close(ours)
+        os.close(theirs)
+
+
+def shown(process, ours, theirs):
+    """
+    Return what a process shows at a terminal until it has ended.
+
+    A kernel may report the end of a terminal while the last bytes before it are still under way, so this reader keeps the
+    programs' end open, and writes a mark of its own behind them.
+    """
+    said, limit = b"", Limit(60)
+    while not said.endswith(b"\0"):
+        if select.select([ours], [], [], 0.02)[0]:
+            said += os.read(ours, 4096)
+        elif process.poll() is not None:
+            os.write(theirs, b"\0")
+        assert not limit.over(), f"{process.args} did not end within {limit}, and showed {said[-2000:]!r}"
+    return said.rstrip(b"\0").decode()
+
+
 def at_a_terminal(*arguments, answer, meanwhile=lambda: None, prompt="to go on:", columns=80):
     """Run the program at a terminal where `answer` is typed at the prompt, after `meanwhile` was called; return what it said,
     and its exit status."""
-    pid, terminal = pty.fork()
-    if not pid:
-        os.execv(ALIGNCTL, ["alignctl", *map(str, arguments)])
-    said = b""
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-    while prompt.encode() not in said and select.select([terminal], [], [], 30)[0]:
-        said += os.read(terminal, 4096)
-    meanwhile()
-    os.write(terminal, answer.encode() + b"\n")
-    try:
-        while select.select([terminal], [], [], 30)[0] and (more := os.read(terminal, 4096)):
-            said += more
-    except OSError:
-        pass    # the other end is closed
-    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    os.close(terminal)
-    return said.decode(), status
+    with terminal(columns) as (ours, theirs), \
+            subprocess.Popen([ALIGNCTL, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+                             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as running:
+        said = b""
+        while prompt.encode() not in said and select.select([ours], [], [], patience(30))[0]:
+            said += os.read(ours, 4096)
+        meanwhile()
+        os.write(ours, answer.encode() + b"\n")
+        said = said.decode() + shown(running, ours, theirs)
+    return said, running.returncode
 
 
 def interrupted(*arguments):

@@ -2,16 +2,12 @@
 """A workload, run on a regular file: its requests, what they must cost, and the report."""
 
 import json
-import os
-import pty
 import re
-import select
 import subprocess
 
 import pytest
 
-from alignctl_program import ALIGNCTL, AREAS, DISK_BYTES, ONE_AT_A_TIME, alignctl, needs_io_uring
-from lab.pace import patience
+from alignctl_program import ALIGNCTL, AREAS, DISK_BYTES, ONE_AT_A_TIME, alignctl, needs_io_uring, shown, terminal
 
 FINE, FINDINGS, USAGE = range(3)
 
@@ -168,18 +164,10 @@ def test_a_device_too_small_is_told_need_and_have(disk):
 
 def on_a_terminal(command):
     """Runs a command with standard error on a terminal; returns what it drew there."""
-    ours, theirs = pty.openpty()
-    drawn = b""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as running:
-        os.close(theirs)
-        while select.select([ours], [], [], 60)[0]:
-            try:
-                drawn += os.read(ours, 4096)
-            except OSError:
-                break
-        assert running.wait(timeout=patience(60)) == FINE
-    os.close(ours)
-    return drawn.decode()
+    with terminal() as (ours, theirs), subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as running:
+        drawn = shown(running, ours, theirs)
+    assert running.returncode == FINE
+    return drawn
 
 
 def test_progress_is_drawn_on_a_terminal_only(disk):

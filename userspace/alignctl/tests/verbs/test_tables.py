@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """The tables of all verbs: one list of columns feeds text and JSON, and a narrow terminal loses nothing."""
 
-import fcntl
 import json
 import os
-import pty
 import re
-import struct
 import subprocess
-import termios
 
 import pytest
 
-from alignctl_program import ALIGNCTL, BINS, alignctl, keys, man_section, tables
-from lab.pace import patience
+from alignctl_program import ALIGNCTL, BINS, alignctl, keys, man_section, shown, tables, terminal
 from lab.paths import REPO
 
 FINE = 0
@@ -161,19 +156,11 @@ def test_no_figure_has_seven_digits(ledger):
 
 def at_a_terminal(width, environment, *words):
     """What a verb prints on a terminal so wide."""
-    here, there = pty.openpty()
-    fcntl.ioctl(there, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    said = b""
-    with subprocess.Popen([ALIGNCTL, *words], stdout=there, stderr=subprocess.PIPE, env=environment) as running:
-        os.close(there)
-        try:
-            while more := os.read(here, 4096):
-                said += more
-        except OSError:
-            pass    # the other end is closed
-        assert running.wait(timeout=patience(20)) == FINE
-    os.close(here)
-    return said.decode().replace("\r\n", "\n")
+    with terminal(width) as (ours, theirs), \
+            subprocess.Popen([ALIGNCTL, *words], stdout=theirs, stderr=subprocess.PIPE, env=environment) as running:
+        said = shown(running, ours, theirs)
+    assert running.returncode == FINE
+    return said.replace("\r\n", "\n")
 
 
 @pytest.mark.parametrize("words", [["stats"], ["list"], ["workloads"], ["plan", "w4k_132k"]], ids=" ".join)
