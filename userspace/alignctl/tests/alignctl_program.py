@@ -184,6 +184,12 @@ def at_a_terminal(*arguments, answer, meanwhile=lambda: None, prompt="to go on:"
     return said, running.returncode
 
 
+def another_medium(loop, disk):
+    """A command of the shell that detaches a loop device, and attaches a disk to it as soon as it has none: a process that
+    holds it open, as udev does for a moment, delays this."""
+    return f"losetup -d {loop} && until losetup {loop} {disk} 2> /dev/null; do sleep 0.01; done"
+
+
 def interrupted(*arguments):
     """The document of a run that Ctrl-C has ended after it had written something."""
     with subprocess.Popen([ALIGNCTL, *map(str, arguments), "--json"], text=True, stdout=subprocess.PIPE,

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """A disk that every test of the program may write to, and a made-up machine for it to look at."""
 
+import contextlib
+import fcntl
 import os
 import shutil
 import subprocess
@@ -10,6 +12,9 @@ import pytest
 
 from alignctl_program import COUNTERS, DISK_BYTES, HISTOGRAMS
 from lab.pace import patience
+
+# <linux/loop.h>
+LOOP_CTL_REMOVE = 0x4c81
 
 
 @pytest.fixture
@@ -49,6 +54,20 @@ def loop(disk):
         pytest.skip(f"no loop device: {made.stderr.strip()}")
     yield Path(made.stdout.strip())
     subprocess.run(["losetup", "-d", made.stdout.strip()], timeout=patience(20), check=True)
+
+
+@pytest.fixture
+def own_loop(disk):
+    """A loop device of the disk that may be without a disk for a moment: `losetup -f` takes a lower number."""
+    number = 500000 + os.getpid() % 100000
+    made = Path(f"/dev/loop{number}")
+    done = subprocess.run(["losetup", made, disk], text=True, capture_output=True, timeout=patience(20), check=False)
+    if done.returncode:
+        pytest.skip(f"no loop device: {done.stderr.strip()}")
+    yield made
+    subprocess.run(["losetup", "-d", made], timeout=patience(20), check=True)
+    with contextlib.suppress(OSError), open("/dev/loop-control", "rb") as control:
+        fcntl.ioctl(control, LOOP_CTL_REMOVE, number)   # fails while udev looks at the device, which does no harm
 
 
 def preloaded(folder, name):

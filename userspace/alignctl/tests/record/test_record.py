@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from alignctl_program import keys
+from alignctl_program import another_medium, keys
 from lab.pace import patience
 from lab.paths import OUT, REPO
 
@@ -153,12 +153,11 @@ def traced(*command, mounts=""):
                           capture_output=True, timeout=patience(60), check=False)
 
 
-def test_another_disk_with_the_same_number_is_told(disk, loop, tmp_path):
+def test_another_disk_with_the_same_number_is_told(disk, own_loop, tmp_path):
     """As after a disk was removed, and another one plugged in."""
-    again = f"losetup -d {loop} && losetup {loop} {disk}"
-    done = traced(ALIGNCTL, "record", loop, "--output", tmp_path / "trace", "--", "sh", "-c", again)
+    done = traced(ALIGNCTL, "record", own_loop, "--output", tmp_path / "trace", "--", "sh", "-c", another_medium(own_loop, disk))
     assert done.returncode == FINDINGS
-    assert done.stderr == (f"alignctl: {loop}: another disk or medium has its number, whose requests may be in "
+    assert done.stderr == (f"alignctl: {own_loop}: another disk or medium has its number, whose requests may be in "
                            f"{tmp_path}/trace, too\n")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from alignctl_program import ALIGNCTL, alignctl, keys, man_section
+from alignctl_program import ALIGNCTL, alignctl, another_medium, keys, man_section
 from lab.pace import patience
 from lab.paths import REPO
 
@@ -62,23 +62,23 @@ def test_each_metric_has_the_same_words_in_the_help_and_the_manual():
     assert len(told) >= 11 and written == told
 
 
-def test_another_disk_with_the_same_number_is_not_counted(disk, loop):
+def test_another_disk_with_the_same_number_is_not_counted(disk, own_loop):
     """As after a disk was removed, and another one plugged in. Skipped where the kernel loads no BPF programs."""
-    running = subprocess.Popen([ALIGNCTL, "top", loop, "--json", "--interval", "1"], text=True, stdout=subprocess.PIPE,
+    running = subprocess.Popen([ALIGNCTL, "top", own_loop, "--json", "--interval", "1"], text=True, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
     try:
         if not running.stdout.readline():
             pytest.skip(f"no BPF here: {running.communicate(timeout=patience(20))[1].strip()}")
-        for command in (["losetup", "-d", loop], ["losetup", loop, disk],
-                        ["dd", "if=/dev/zero", f"of={loop}", "bs=4096", "count=7", "oflag=direct", "status=none"]):
+        for command in (["sh", "-c", another_medium(own_loop, disk)],
+                        ["dd", "if=/dev/zero", f"of={own_loop}", "bs=4096", "count=7", "oflag=direct", "status=none"]):
             subprocess.run(command, timeout=patience(20), check=True)
         out, err = running.communicate(timeout=patience(20))
     finally:
         running.kill()
         running.wait()
     assert running.returncode == IO and not any(json.loads(line)["writes"] for line in out.splitlines())
-    assert err.splitlines()[-1] == (f"alignctl: {loop}: another disk or medium has its number; the last interval is left out, "
-                                    "start top again")
+    assert err.splitlines()[-1] == (f"alignctl: {own_loop}: another disk or medium has its number; the last interval is left "
+                                    "out, start top again")
 
 
 def made_disk(root, name, minor=None, diskseq=None, requests=True, below=None):
