@@ -27,7 +27,24 @@ LIST = "dm-devel@lists.linux.dev"
 # Of the module's folder, what a kernel tree does not have.
 DROPPED = {"compat.h", "compat_probes.c", "version.c"}
 
+# Allocations of objects, which kernels have named so since 7.0. A statement that is wrapped is in REWRITES.
+OBJECTS = (
+    (r"\bkzalloc\(sizeof\((\*+\w+)\), ", r"kzalloc_obj(\1, "),
+    (r"\bkzalloc\(struct_size\((\w+), (\w+), (\w+)\), ", r"kzalloc_flex(*\1, \2, \3, "),
+    (r"\bkcalloc\(([^(),]+), sizeof\((\*[\w>.-]+)\), ", r"kzalloc_objs(\2, \1, "),
+    # what they do without being told
+    (r"\b(kzalloc_(?:obj|objs|flex)\([^()\n]*), GFP_KERNEL\)", r"\1)"),
+)
+
 REWRITES = {
+    "kmod/ledger.c": (
+        ("\tmade = kzalloc(sizeof(*made), GFP_NOWAIT | __GFP_NORETRY |\n\t\t       __GFP_NOMEMALLOC | __GFP_NOWARN);\n",
+         "\tmade = kzalloc_obj(*made, GFP_NOWAIT | __GFP_NORETRY |\n\t\t\t   __GFP_NOMEMALLOC | __GFP_NOWARN);\n"),
+    ),
+    "kmod/spare.c": (
+        ("\tspare->vecs = kcalloc(buffer_nr_vecs(at), sizeof(*spare->vecs),\n\t\t\t      GFP_KERNEL);\n",
+         "\tspare->vecs = kzalloc_objs(*spare->vecs, buffer_nr_vecs(at));\n"),
+    ),
     "kmod/target.c": (
         ("static int align_prepare_ioctl(COMPAT_IOCTL_ARGS(struct dm_target *ti,\n"
          "\t\t\t\t\t\t struct block_device **bdev))\n",
@@ -168,12 +185,10 @@ LAYER_REWRITES = {"report": {
         ("\tif (!io->change) {\n\t\thold_end_io(io, !*error);\n\t\treturn DM_ENDIO_DONE;\n\t}\n"
          "\tfixing_end(io, !*error);\n\tif (io->write.counted)\n\t\talign_io_resolve(io);\n\tfixing_leave(io);\n",
          "\tif (io->change)\n\t\talign_io_resolve(io);\n"),
-        ("\tenum align_mode mode;\n\tint ret = 0;\n\n", "\tenum align_mode mode;\n\n"),
         ("\t\tif (!error) {\n\t\t\tWRITE_ONCE(at->given.mode, true);\n\t\t\tret = fixing_set_mode(at, mode);\n\t\t}\n",
          "\t\tif (!error)\n\t\t\tWRITE_ONCE(at->given.mode, true);\n"),
         ("\t} else {\n\t\tret = fixing_message(at, argc, argv, &error);\n",
          '\t} else if (argc != 1 || strcasecmp(argv[0], "flush")) {\n\t\terror = "must be mode <value> or reset_stats|flush";\n'),
-        ("\tif (!error)\n\t\treturn ret;\n", "\tif (!error)\n\t\treturn 0;\n"),
         (" *   mode <report|pad|coalesce>\n *                       change the mode; returns when the change is complete\n",
          " *   mode report         the mode that it has\n"
          " *   flush               nothing, as nothing is held\n"),
@@ -300,6 +315,8 @@ def _c_file(name, symbols, layer):
     text = rewrite(name, text, LAYER_REWRITES.get(layer, {}))
     absent = ["compat.h", *(header for header, first in HOOKS.items() if first not in layers.upto(layer))]
     text = "".join(line for line in text.splitlines(keepends=True) if line not in [f'#include "{header}"\n' for header in absent])
+    for old, new in OBJECTS:
+        text = re.sub(old, new, text)
     return re.sub(r"\n{3,}", "\n\n", without_absent_members(text))
 
 

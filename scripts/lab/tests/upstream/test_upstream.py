@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from lab.linux import kernels, layers
+from lab.linux import gates, kernels, layers, modules
 from lab.paths import REPO
 from lab.plugins.extent import only_all
 from lab.upstream import checks, derive, patches, series
@@ -240,6 +240,22 @@ def test_a_tree_is_completed_with_links_and_keeps_its_own_files(tmp_path):
     checks.overlay(source, tree)
     assert (tree / "a/own").read_text() == "ours" and (source / "a/own").read_text() == "theirs"
     assert (tree / "a/other").is_symlink() and (tree / "b").is_symlink() and (tree / "b/c").read_text() == "y"
+
+
+def test_objects_are_allocated_by_the_names_that_the_series_kernel_has_for_it(made):
+    text = "".join(driver(made).values())
+    assert "kzalloc_obj(" in text and not re.findall(r"\bkv?[mzc]alloc\([^;]*sizeof\(\*[\w>.-]+\),", text)
+
+
+@pytest.mark.parametrize("each", ["report", "pad", only_all("it has all files, as the checkout's own build", "coalesce")])
+@pytest.mark.timeout(0)
+def test_the_driver_of_a_series_builds_as_a_module_without_a_warning(derived, each, tmp_path):
+    for path, text in driver(derived[each], ("",)).items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text)
+    tree, root = modules.gcc_tree(kernels.release(derive.SERIES))
+    folder, _ = modules.build(tree, f"series-{each}", tmp_path, ("CONFIG_DM_ALIGN=m", *gates.GCC), part=derive.DRIVER, root=root)
+    assert (folder / "dm-align.ko").exists()
 
 
 # The series itself: minutes.
