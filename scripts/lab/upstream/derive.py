@@ -27,7 +27,7 @@ LIST = "dm-devel@lists.linux.dev"
 # Of the module's folder, what a kernel tree does not have.
 DROPPED = {"compat.h", "compat_probes.c", "version.c"}
 
-# Allocations of objects, which kernels have named so since 7.0. A statement that is wrapped is in REWRITES.
+# Allocations of objects, by the names that <linux/slab.h> of the series' kernel has. A statement that is wrapped is in REWRITES.
 OBJECTS = (
     (r"\bkzalloc\(sizeof\((\*+\w+)\), ", r"kzalloc_obj(\1, "),
     (r"\bkzalloc\(struct_size\((\w+), (\w+), (\w+)\), ", r"kzalloc_flex(*\1, \2, \3, "),
