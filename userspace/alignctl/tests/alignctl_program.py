@@ -24,6 +24,8 @@ from lab.paths import OUT, REPO
 ALIGNCTL = OUT / "bin" / "alignctl"
 VERBS = ("check", "attach", "detach", "list", "set", "stats", "top", "replay", "verify", "probe", "conform", "record", "convert",
          "workloads", "plan", "fleet")
+# Of <linux/loop.h>.
+LOOP_CTL_ADD, LOOP_CTL_REMOVE = 0x4c80, 0x4c81
 # Of the disk that each test has (conftest.py).
 DISK_BYTES = 24 << 20
 # Of probe: whether each writes.
@@ -165,13 +167,15 @@ def shown(process, ours, theirs):
             said += os.read(ours, 4096)
         elif process.poll() is not None:
             os.write(theirs, b"\0")
-        assert not limit.over(), f"{process.args} did not end within {limit}, and showed {said[-2000:]!r}"
+        if limit.over():
+            process.kill()
+            raise AssertionError(f"{process.args} did not end within {limit}, and showed {said[-2000:]!r}")
     return said.rstrip(b"\0").decode()
 
 
 def at_a_terminal(*arguments, answer, meanwhile=lambda: None, prompt="to go on:", columns=80):
-    """Run the program at a terminal where `answer` is typed at the prompt, after `meanwhile` was called; return what it said,
-    and its exit status."""
+    """Run the program at a terminal where `answer` is typed at the prompt, if it is not empty, after `meanwhile` was called;
+    return its output, and its exit status."""
     with terminal(columns) as (ours, theirs), \
             subprocess.Popen([ALIGNCTL, *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
                              preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) as running:
@@ -179,7 +183,9 @@ def at_a_terminal(*arguments, answer, meanwhile=lambda: None, prompt="to go on:"
         while prompt.encode() not in said and select.select([ours], [], [], patience(30))[0]:
             said += os.read(ours, 4096)
         meanwhile()
-        os.write(ours, answer.encode() + b"\n")
+        # A terminal echoes it, maybe between two lines of the program.
+        if answer:
+            os.write(ours, answer.encode() + b"\n")
         said = said.decode() + shown(running, ours, theirs)
     return said, running.returncode
 

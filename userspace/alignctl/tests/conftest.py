@@ -10,11 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from alignctl_program import COUNTERS, DISK_BYTES, HISTOGRAMS
+from alignctl_program import COUNTERS, DISK_BYTES, HISTOGRAMS, LOOP_CTL_REMOVE
 from lab.pace import patience
-
-# <linux/loop.h>
-LOOP_CTL_REMOVE = 0x4c81
 
 
 @pytest.fixture
@@ -58,7 +55,12 @@ def loop(disk):
 
 @pytest.fixture
 def own_loop(disk):
-    """A loop device of the disk that may be without a disk for a moment: `losetup -f` takes a lower number."""
+    """
+    A loop device of the disk, for a test that detaches it and attaches it again (another_medium()).
+
+    `losetup -f` of another test takes the lowest number that is free, so it takes this one only while all lower ones are in
+    use; attaching it then waits until that test has ended.
+    """
     number = 500000 + os.getpid() % 100000
     made = Path(f"/dev/loop{number}")
     done = subprocess.run(["losetup", made, disk], text=True, capture_output=True, timeout=patience(20), check=False)

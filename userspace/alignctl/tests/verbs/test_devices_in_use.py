@@ -10,12 +10,10 @@ import subprocess
 
 import pytest
 
-from alignctl_program import alignctl
+from alignctl_program import LOOP_CTL_ADD, LOOP_CTL_REMOVE, alignctl
 from lab.pace import patience
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
-# Of linux/loop.h.
-LOOP_CTL_ADD, LOOP_CTL_REMOVE = 0x4c80, 0x4c81
 
 
 def test_a_file_with_data_is_refused_unless_forced(disk):

@@ -154,7 +154,7 @@ def test_no_figure_has_seven_digits(ledger):
     assert "3.28 M" in rows and not any(re.search(r"\d{7}", cell) for cell in rows)
 
 
-def at_a_terminal(width, environment, *words):
+def on_a_terminal(width, environment, *words):
     """What a verb prints on a terminal so wide."""
     with terminal(width) as (ours, theirs), \
             subprocess.Popen([ALIGNCTL, *words], stdout=theirs, stderr=subprocess.PIPE, env=environment) as running:
@@ -165,12 +165,12 @@ def at_a_terminal(width, environment, *words):
 
 @pytest.mark.parametrize("words", [["stats"], ["list"], ["workloads"], ["plan", "w4k_132k"]], ids=" ".join)
 def test_a_wide_terminal_shows_what_a_pipe_gets(ledger, words):
-    assert at_a_terminal(250, ledger, *words) == alignctl(*words, env=ledger).stdout
+    assert on_a_terminal(250, ledger, *words) == alignctl(*words, env=ledger).stdout
 
 
 def test_a_narrow_terminal_has_meanings_in_several_lines_and_loses_no_figure(ledger):
     whole = tables(alignctl("stats", env=ledger).stdout, "COUNTER")
-    said = at_a_terminal(60, ledger, "stats")
+    said = on_a_terminal(60, ledger, "stats")
     assert max(len(line) for line in said.splitlines() if "rmw_" in line) == 60
     for row in whole:
         assert re.search(rf"^  {row['COUNTER']} +{re.escape(row['VALUE'])}  {row['UNIT']}  ", said, re.M), row
@@ -181,7 +181,7 @@ def test_a_narrow_terminal_has_meanings_in_several_lines_and_loses_no_figure(led
 
 @pytest.mark.parametrize("words", [["list"], ["workloads"], ["plan", "w4k_132k"]], ids=" ".join)
 def test_a_narrow_terminal_loses_no_figure(ledger, words):
-    narrow, whole = at_a_terminal(30, ledger, *words), alignctl(*words, env=ledger).stdout
+    narrow, whole = on_a_terminal(30, ledger, *words), alignctl(*words, env=ledger).stdout
     # the methods of `workloads` have summaries, which are broken
     assert narrow.partition("\nMethods")[0].split() == whole.partition("\nMethods")[0].split()
 
