@@ -31,7 +31,7 @@ from ..linux import debug_kernels
 from ..machines import uml, vm
 from ..paths import OUT, REPO, fail, say
 from ..plugins import batch
-from . import reboot, unreached
+from . import debug_stress, reboot, unreached
 
 KMOD = REPO / "kmod"
 FOLDER = OUT / "coverage"
@@ -161,10 +161,6 @@ def prepare(name, module):
     return data
 
 
-def stress_command(module, seconds):
-    return shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
-
-
 def copy_command(module, data):
     """Return the shell lines that copy the kernel's counts, which outlive the module, to `data`."""
     return f"for counts in {DEBUGFS}{shlex.quote(str(module.parent))}/*.gcda; do\n" \
@@ -175,7 +171,7 @@ def run_tests(module, seconds):
     """Run the stress and the tests in User Mode Linux; return the folder with the counts, and why the run failed or None."""
     data = prepare("tests", module)
     tests = batch.prepare(FOLDER / "batch", module, [str(batch.UML_TESTS.relative_to(REPO))])
-    command = f"{stress_command(module, seconds)}; stress=$?\n{tests}; tests=$?\n{copy_command(module, data)}\n" \
+    command = f"{debug_stress.command(module, seconds)}; stress=$?\n{tests}; tests=$?\n{copy_command(module, data)}\n" \
         "[ $stress = 0 ] || exit $stress\nexit $tests"
     progress = batch.Progress(OUT / "uml" / "coverage", FOLDER / "batch" / "results.jsonl", lambda event: None,
                               threading.Event(), collect=batch.COLLECT_SECONDS + 10 * seconds)
@@ -203,7 +199,7 @@ def run_two_processors(seconds):
     data = prepare("two-processors", module)
     timeout = 600 + 10 * seconds
     say(f"running the stress in QEMU on two processors; its log: {OUT / 'vm/coverage/console.log'}")
-    run = vm.run(f"{stress_command(module, seconds)}; stress=$?\n{copy_command(module, data)}\nexit $stress",
+    run = vm.run(f"{debug_stress.command(module, seconds)}; stress=$?\n{copy_command(module, data)}\nexit $stress",
                  timeout=timeout, series="kcsan", rwdirs=[data], name="coverage", memory="3G",
                  append="kcsan.early_enable=0", stdout=sys.stderr)
     return data, vm.explain(run)

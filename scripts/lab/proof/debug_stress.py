@@ -19,21 +19,30 @@ from ..linux import debug_kernels
 from ..machines import vm
 from ..machines.uml import KMEMLEAK
 from ..paths import OUT, REPO, fail, say
+from ..plugins import extent
 from .races import judge, other_faults
+
+SCRIPT = REPO / "kmod/tests/tools/uml_stress.sh"
 
 # What each kernel of the stress is told at boot. No other one looks for faults.
 APPEND = {"debug": KMEMLEAK, "debug-7.2": KMEMLEAK, "kcsan": "kcsan.skip_watch={skip}"}
 
 
+def command(module, seconds, lines=None):
+    """Return the shell command of the stress: its seconds in all, and hostile table lines (None: those of `make check-all`)."""
+    if lines is None:
+        lines = extent.LENGTHS["DM_ALIGN_KMEMLEAK_LINES"][1]
+    return shlex.join(["sh", str(SCRIPT), str(OUT / "bin"), str(module), str(seconds), str(lines)])
+
+
 def stress(kernel, seconds, skip):
     """Run the stress on one kernel and print the findings; return whether there are none."""
     module = debug_kernels.build_part(vm.OWN[kernel], "kmod") / "dm-align.ko"
-    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(module), str(seconds)])
     # Generous, for a machine with other load.
     timeout = 900 + 15 * seconds
     name = f"stress-{kernel}"
     say(f"running the stress on the kernel {kernel}; its log: {OUT / 'vm' / name / 'console.log'}")
-    run = vm.run(command, timeout=timeout, series=kernel, name=name, memory="3G",
+    run = vm.run(command(module, seconds), timeout=timeout, series=kernel, name=name, memory="3G",
                  append=APPEND[kernel].format(skip=skip))
     if run.status:
         print(vm.explain(run))
