@@ -5,13 +5,14 @@ DM_ALIGN_KASAN_SECONDS: total time of the stress; DM_ALIGN_KMEMLEAK_LINES: hosti
 """
 
 import re
+import shlex
 
 import pytest
 
 from lab.machines import uml
 from lab.machines.vm import explain
+from lab.paths import OUT, REPO
 from lab.plugins import extent
-from lab.proof import debug_stress
 
 SECONDS = extent.count("DM_ALIGN_KASAN_SECONDS")
 LINES = extent.count("DM_ALIGN_KMEMLEAK_LINES")
@@ -21,7 +22,9 @@ TIMEOUT = 120 + 3 * SECONDS + LINES / 5
 
 @pytest.mark.timeout(0)
 def test_stress_finds_no_wrong_sector_and_the_kernel_no_fault(subtests):
-    run = uml.run(debug_stress.command(uml.module(), SECONDS, LINES), timeout=TIMEOUT, name="stress", append=uml.KMEMLEAK)
+    command = shlex.join(["sh", str(REPO / "kmod/tests/tools/uml_stress.sh"), str(OUT / "bin"), str(uml.module()),
+                          str(SECONDS), str(LINES)])
+    run = uml.run(command, timeout=TIMEOUT, name="stress", append=uml.KMEMLEAK)
     said = (run.folder / "output").read_text(errors="replace")
     rounds = re.findall(r"^uml_stress: (.*)$", said, re.M)
     assert rounds, said

@@ -8,7 +8,8 @@ Each part is a program or a set of tests of which `make check` runs a slice. Its
 out/proof/ gets proof.json, proof.txt and a log for each part; --update also writes the figures into
 Documentation/target/promises.rst, part by part, with date and commit. --scale 0.1 runs a tenth of the full length, and the
 figures say so. What has been run of each part on the same sources adds up (shares.py), and --hours goes on with it; --update
-also publishes these shares, in Documentation/target/proof-shares.json, for other checkouts.
+also publishes these shares, in Documentation/target/proof-shares.json, and which seeds were lived, in proof-lives.json, for
+other checkouts.
 Exit status: 0 every part is clean, 1 some are not, 2 the proof could not run.
 """
 
@@ -27,7 +28,7 @@ from rich.table import Table
 
 from ..paths import OUT, REPO, commit, fail, locked, write_whole
 from ..plugins import budget
-from . import shares
+from . import lives, shares
 
 PAGE = REPO / "Documentation" / "target" / "promises.rst"
 BEGIN, END = ".. proof: begin\n", ".. proof: end\n"
@@ -36,7 +37,7 @@ PYTEST = ("scripts/python", "-m", "pytest", "-q", "-rP", "-p", "no:cacheprovider
 PYTEST_SUMMARY = r"^(\d+ (?:passed|failed|error)[^\n]*?) in [\d.]+s"
 
 # What a part concerns in guests: the target and the tests of kernels; in the simulation: the target and the simulation.
-GUESTS = ("kmod", ":(exclude)kmod/tests/sim", ":(exclude)kmod/tests/litmus")
+GUESTS = ("kmod", ":(exclude)kmod/tests/sim", ":(exclude)kmod/tests/litmus", ":(exclude)kmod/tests/uml")
 SIMULATION = (":(glob)kmod/*", "kmod/tests/sim")
 
 
@@ -280,6 +281,7 @@ def prove(parts, given, folder):
     if given.update:
         PAGE.write_text(with_section(PAGE.read_text(), everything))
         shares.publish(PARTS.values())
+        lives.publish()
     return 0 if all(outcome.clean for outcome in made) else 1
 
 

@@ -5,12 +5,12 @@
 
 PROGRAM is the simulation. Without --seed, lives go on behind the last one that these sources (kmod/ and the simulation)
 have lived, and the last line has the figures of all their runs; out/proof/lives.json keeps them, with those of other
-sources. A break of a promise ends the run, and the next one begins with the life that showed it. Exit status: 0 no
-violation, 1 one, 2 the program could not run.
+sources. publish() writes those of the present sources into Documentation/target/proof-lives.json, so that another checkout
+and another machine live other lives. A break of a promise ends the run, and the next one begins with the life that showed
+it. Exit status: 0 no violation, 1 one, 2 the program could not run.
 """
 
 import argparse
-import json
 import re
 import subprocess
 import sys
@@ -18,8 +18,10 @@ import time
 
 from .. import kept, source_text
 from ..paths import OUT, REPO, commit, fail, locked
+from . import shares
 
 FILE = OUT / "proof" / "lives.json"
+PUBLISHED = REPO / "Documentation" / "target" / "proof-lives.json"
 # Lives of a call of the program: what a run that is broken off loses, some seconds.
 SLICE = 2000
 FIRST = 1
@@ -38,15 +40,23 @@ def key_of_the_sources(without=()):
 
 
 def recorded():
-    """Return {digest: figures} of earlier runs."""
-    return json.loads(FILE.read_text()) if FILE.exists() else {}
+    """Return {digest: figures} of earlier runs: of the published and this checkout's, those that have lived further."""
+    everything = shares.read(PUBLISHED)
+    for key, figures in shares.read(FILE).items():
+        if figures["seed"] >= everything.get(key, figures)["seed"]:
+            everything[key] = figures
+    return everything
 
 
 def record(key, figures):
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    scratch = FILE.with_suffix(".new")
-    scratch.write_text(json.dumps(recorded() | {key: figures}, indent=1) + "\n")
-    scratch.replace(FILE)
+    shares.write(FILE, shares.read(FILE) | {key: figures})
+
+
+def publish():
+    """Write the figures of the present sources, if there are some, in place of those that were published."""
+    key = key_of_the_sources()
+    if key in recorded():
+        shares.write(PUBLISHED, {key: recorded()[key]})
 
 
 def live(program, seed):

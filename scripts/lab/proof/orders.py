@@ -10,7 +10,6 @@ of every set was searched and breaks none, 1 not, 2 the program could not run.
 """
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -20,6 +19,7 @@ import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 
 from ..paths import OUT, fail, locked
+from . import shares
 from .lives import key_of_the_sources
 
 FILE = OUT / "proof" / "orders.json"
@@ -32,15 +32,12 @@ LAST_LINE = re.compile(r"^exhaustive: 1 sets, (.*), reduction states, ([\d.]+) s
 
 def recorded():
     """Return {digest: {set: figures}} of earlier runs."""
-    return json.loads(FILE.read_text()) if FILE.exists() else {}
+    return shares.read(FILE)
 
 
 def record(key, figures):
     """Keep what was searched; of other sources nothing is kept, as it takes much room."""
-    FILE.parent.mkdir(parents=True, exist_ok=True)
-    scratch = FILE.with_suffix(".new")
-    scratch.write_text(json.dumps({key: figures}, indent=1) + "\n")
-    scratch.replace(FILE)
+    shares.write(FILE, {key: figures})
 
 
 def sets_of(program, words):

@@ -14,6 +14,7 @@ from lab.proof import lives
 def here(tmp_path, monkeypatch):
     """Keep the results in a folder of the test; return a maker of programs that write down their arguments."""
     monkeypatch.setattr(lives, "FILE", tmp_path / "lives.json")
+    monkeypatch.setattr(lives, "PUBLISHED", tmp_path / "published.json")
     monkeypatch.setattr(lives, "OUT", tmp_path)
 
     def program(last_line, status=0):
@@ -63,6 +64,22 @@ def test_other_sources_begin_anew_and_leave_the_figures_of_the_old(here, monkeyp
     after = here.recorded()
     assert seeds(here)[calls] == lives.FIRST
     assert after.keys() == before.keys() | {"other"} and all(after[key] == before[key] for key in before)
+
+
+def test_another_checkout_goes_on_behind_what_was_published(here, monkeypatch):
+    program = here(CLEAN)
+    lives.main([program, "--seconds", "0.01"])
+    lives.publish()
+    (figures,), lived = here.recorded().values(), len(seeds(here))
+    lives.FILE.unlink()
+    lives.main([program, "--seconds", "0.01"])
+    assert seeds(here)[lived] == figures["seed"] == lives.FIRST + lived * lives.SLICE
+    # Here it has lived further than what is published.
+    (local,) = here.recorded().values()
+    assert local["operations"] == 100 * len(seeds(here)) and lives.recorded() == here.recorded()
+    monkeypatch.setattr(lives, "key_of_the_sources", lambda: "other")
+    lives.publish()
+    assert list(json.loads(lives.PUBLISHED.read_text()).values()) == [figures], "other sources have lived nothing"
 
 
 def test_the_digest_is_of_the_engine_and_of_the_simulation(monkeypatch, tmp_path):

@@ -10,7 +10,7 @@ import time
 import pytest
 
 from lab.paths import REPO
-from lab.proof import __main__ as proof, shares
+from lab.proof import __main__ as proof, lives, shares
 from lab.proof.__main__ import BEGIN, END, Outcome, Part
 
 
@@ -23,6 +23,8 @@ def here(tmp_path, monkeypatch):
     monkeypatch.setattr(proof, "OUT", tmp_path)
     monkeypatch.setattr(shares, "FILE", tmp_path / "proof" / "shares.json")
     monkeypatch.setattr(shares, "PUBLISHED", tmp_path / "published.json")
+    monkeypatch.setattr(lives, "FILE", tmp_path / "proof" / "lives.json")
+    monkeypatch.setattr(lives, "PUBLISHED", tmp_path / "published-lives.json")
     monkeypatch.setattr(shares, "REPO", tmp_path)
     subprocess.run(["git", "init", "-q", tmp_path], check=True)
     (tmp_path / "kmod").mkdir()
@@ -71,6 +73,14 @@ def test_update_renews_its_section_only_and_keeps_other_parts(here):
     page = here.page.read_text()
     assert page.startswith(f"Title\n{BEGIN}") and page.endswith(f"{END}rest\n") and "old" not in page
     assert "     - | 11\n" in page and "     - | b\\_ad\\*\n       | c\n" in page and "     - | 1\n" not in page
+
+
+def test_update_publishes_the_seeds_that_were_lived(here):
+    lives.record(lives.key_of_the_sources(), {"seed": 2001, "operations": 7})
+    here({"one": "print('figure: 1')"})
+    assert not lives.PUBLISHED.exists()
+    here({"one": "print('figure: 1')"}, "--update")
+    assert json.loads(lives.PUBLISHED.read_text()) == {lives.key_of_the_sources(): {"seed": 2001, "operations": 7}}
 
 
 def test_update_keeps_what_was_found_on_another_machine(here):
