@@ -2,12 +2,12 @@
 """Measure with gcov which lines and branches of kmod/ the tests run.
 
     make coverage [COVERAGE_ARGS=...]
-    scripts/python -m lab.proof.coverage [--seconds 60] [--least 90] [--json]
+    scripts/python -m lab.proof.coverage [--seconds 60] [--lives 50] [--least 90] [--json]
 
 The module is built with gcov. In User Mode Linux the stress runs in every mode (--seconds in all), then the tests of
 kmod/tests/uml, which make allocations and requests fail; then a kernel ends while writes are held. In QEMU the stress
-runs on two processors, which adds lines reached only there. The table, and each unreached line with its reason
-(unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
+runs on two processors, and the simulation lives --lives lives, which adds lines reached only there. The table, and each
+unreached line with its reason (unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
 
 A line of a header counts once, however many files include it. Branches are counted in gcc's machine code for User Mode
 Linux, so every check that a debug kernel adds (list corruption, WARN_ON, lockdep) is a branch that should never be taken.
@@ -27,7 +27,7 @@ import sys
 import threading
 from pathlib import Path
 
-from ..linux import debug_kernels
+from ..linux import debug_kernels, kernels
 from ..machines import uml, vm
 from ..paths import OUT, REPO, fail, say
 from ..plugins import batch
@@ -205,9 +205,31 @@ def run_two_processors(seconds):
     return data, vm.explain(run)
 
 
-def collect(seconds):
-    """Make all runs; return {name: Source}, and why runs failed."""
+def build_simulation():
+    """Build the simulation with gcov; return the folder. It is compiled with less effort, so that few lines are merged."""
+    built = FOLDER / "simulation"
+    done = subprocess.run(["make", "-s", "-C", KMOD / "tests/sim", f"OUT={built}", "WERROR=", "CFLAGS=-O1 -g --coverage",
+                           f"LINUX={kernels.fetch_source(kernels.USUAL)}"], capture_output=True, text=True)
+    if done.returncode:
+        fail(f"the simulation cannot be built with gcov: {done.stderr[-3000:]}", 1)
+    return built
+
+
+def run_lives(built, number):
+    """
+    Live in the simulation; return as run_tests(). Each life is a process, as a new world resets all static data of the
+    engine, the counts among them.
+    """
+    say(f"living {number} lives in the simulation")
+    failed = [seed for seed in range(1, number + 1) if subprocess.run(
+        [built / "bin/sim", "--seed", str(seed), "--lives", "1"], stdout=subprocess.DEVNULL).returncode]
+    return built / "sim/engine", f"the simulation failed with the seeds {failed}" if failed else None
+
+
+def collect(seconds, number):
+    """Make all runs, `number` lives among them; return {name: Source}, and why runs failed."""
     shutil.rmtree(FOLDER, ignore_errors=True)
+    simulation = build_simulation()
     module = uml.module(gcov=True)
     tests, why = run_tests(module, seconds)
     sources = read(tests)
@@ -221,6 +243,9 @@ def collect(seconds):
     if not why:
         add_lines(sources, read(two))
     whys.append(why)
+    lived, why = run_lives(simulation, number)
+    add_lines(sources, read(lived))
+    whys.append(why)
     return sources, [why for why in whys if why]
 
 
@@ -228,11 +253,12 @@ def main(argv):
     parser = argparse.ArgumentParser(prog="make coverage", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--lives", type=int, default=50)
     parser.add_argument("--least", type=float, default=90)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(argv)
     vm.begin()
-    sources, why = collect(given.seconds)
+    sources, why = collect(given.seconds, given.lives)
     text = "\n".join(table(sources)) + "\n"
     (FOLDER / "report.txt").write_text(text)
     (FOLDER / "report.json").write_text(json.dumps(as_json(sources), indent=1) + "\n")

@@ -132,3 +132,14 @@ def test_the_compilers_own_counts_are_read(tmp_path):
 def test_a_later_fragment_of_a_kernels_configuration_has_the_last_word():
     assert debug_kernels.options(["# a word\nCONFIG_A=y\nCONFIG_B=m\n", "# CONFIG_A is not set\nCONFIG_C=y\n"]) == [
         "# CONFIG_A is not set", "CONFIG_B=m", "CONFIG_C=y"]
+
+
+def test_each_life_of_the_simulation_is_a_process_and_those_that_fail_are_named(tmp_path):
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "sim"
+    program.write_text(f"#!/bin/sh\necho \"$@\" >>{tmp_path}/calls\n[ \"$2\" != 2 ]\n")
+    program.chmod(0o755)
+    folder, why = coverage.run_lives(tmp_path, 3)
+    assert (tmp_path / "calls").read_text().splitlines() == [f"--seed {seed} --lives 1" for seed in (1, 2, 3)]
+    assert folder == tmp_path / "sim/engine" and why == "the simulation failed with the seeds [2]"
+    assert coverage.run_lives(tmp_path, 1)[1] is None
