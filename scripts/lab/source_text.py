@@ -8,13 +8,14 @@ import tokenize
 C_TEXT = re.compile(r"/\*(?P<comment>(?:[^*]|\*(?!/))*)\*/|\"(?P<message>(?:[^\"\\\n]|\\.)*)\"|'(?:[^'\\\n]|\\.)+'", re.S)
 
 
-def _without_blanks(text):
+def without_blanks(text):
+    """Return a text without blank lines and blanks at the ends of lines."""
     return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())
 
 
 def c_code(text):
     """Return a C source as the compiler takes it: without comments, blank lines and blanks at the ends of lines."""
-    return _without_blanks(C_TEXT.sub(lambda found: found[0] if found["comment"] is None else " ", text))
+    return without_blanks(C_TEXT.sub(lambda found: found[0] if found["comment"] is None else " ", text))
 
 
 def _notes(text):
@@ -37,7 +38,7 @@ def python_code(text):
     lines = text.splitlines()
     for first, begin, last, end in sorted(_notes(text), reverse=True):
         lines[first - 1:last] = [lines[first - 1][:begin] + lines[last - 1][end:]]
-    return _without_blanks("\n".join(lines))
+    return without_blanks("\n".join(lines))
 
 
 CODE = {".c": c_code, ".h": c_code, ".py": python_code}

@@ -25,7 +25,9 @@ def main(argv):
     made = series.make()
     status = 0
     for layer, files in made.items():
-        say(f"{len(files) - 1} patches and a cover letter in {files[0].parent}: {series.lines(layer)} lines of the driver")
+        added, code = series.lines(layer)
+        say(f"{len(files) - 1} patches and a cover letter in {files[0].parent}: {added} lines of the driver, {code} without "
+            "comments and blank lines")
         status |= check(layer, files, wanted)
         # The next series lies on this one.
         if status & BROKEN:

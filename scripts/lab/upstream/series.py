@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """The patch series, one behind the other: commits in a repository that has, of the kernel, only the files that they change."""
 
+import difflib
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
+from .. import source_text
 from ..linux import kernels
 from ..paths import OUT, REPO, fail
 from . import derive, patches
@@ -172,10 +175,26 @@ def _written(folder, series, source):
 
 
 def lines(layer):
-    """Return how many lines the driver of a series adds or changes, without tests and documents: git's count of additions."""
+    """
+    Return how many lines the driver of a series adds or changes, without tests and documents, and how many of these are
+    code: neither blank nor comment.
+    """
     names = [each.layer for each in patches.SERIES]
     number = names.index(layer)
     since = names[number - 1] if number else git(SCRATCH / "series", "rev-list", "--max-parents=0", "HEAD").strip()
     counted = git(SCRATCH / "series", "diff", "--numstat", since, layer, "--", derive.DRIVER,
                   f":(exclude){derive.DRIVER}/tests", f":(exclude){derive.DRIVER}/.kunitconfig")
-    return sum(int(line.split()[0]) for line in counted.splitlines())
+    rows = [line.split("\t") for line in counted.splitlines()]
+    return sum(int(row[0]) for row in rows), sum(_added_code(row[2], since, layer) for row in rows)
+
+
+def _added_code(name, since, layer):
+    strip = source_text.CODE.get(Path(name).suffix, source_text.without_blanks)
+    before, after = (strip(_at(revision, name)).splitlines() for revision in (since, layer))
+    return sum(line.startswith("+ ") for line in difflib.ndiff(before, after)) if before else len(after)
+
+
+def _at(revision, name):
+    """Return the text of a file in a revision, "" if it is not there."""
+    listed = git(SCRATCH / "series", "ls-tree", "--name-only", revision, "--", name)
+    return git(SCRATCH / "series", "show", f"{revision}:{name}") if listed else ""

@@ -333,3 +333,23 @@ def test_each_check_finds_a_fault(written):
     break_file(f"{derive.DRIVER}/held.c", "#include", "/* */ #include")
     assert len(checks.whole()) == 2
     assert (source / "MAINTAINERS").read_text().count(series.ENTRY) == 0
+
+
+def test_the_lines_of_a_series_are_counted_with_comments_and_without(tmp_path, monkeypatch):
+    monkeypatch.setattr(series, "SCRATCH", tmp_path)
+    driver = tmp_path / "series" / derive.DRIVER
+    (driver / "tests").mkdir(parents=True)
+    series.git(tmp_path / "series", "init", "-q")
+
+    def commit(name, text):
+        (driver / "a.c").write_text(text)
+        series.git(tmp_path / "series", "add", "-A")
+        series.git(tmp_path / "series", "-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", name)
+        series.git(tmp_path / "series", "branch", "-f", name)
+
+    commit("base", "")
+    (driver / "tests" / "t.c").write_text("int test;\n")
+    commit("report", "/* A comment. */\nint one;\n\nint two;\n")
+    commit("pad", "/* A comment,\n * longer. */\nint one;\nint three; /* new */\n\nint two;\n")
+    commit("coalesce", "/* Another comment. */\nint one;\nint three;\n\nint two;\n")
+    assert [series.lines(name) for name in ("report", "pad", "coalesce")] == [(4, 2), (3, 1), (2, 0)]
