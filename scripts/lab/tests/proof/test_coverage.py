@@ -3,10 +3,14 @@
 
 import json
 import subprocess
+import sys
 
 import pytest
 
 from lab.linux import debug_kernels
+from lab.pace import patience
+from lab.paths import REPO
+from lab.plugins import batch
 from lab.proof import coverage, unreached
 
 
@@ -132,6 +136,12 @@ def test_the_compilers_own_counts_are_read(tmp_path):
 def test_a_later_fragment_of_a_kernels_configuration_has_the_last_word():
     assert debug_kernels.options(["# a word\nCONFIG_A=y\nCONFIG_B=m\n", "# CONFIG_A is not set\nCONFIG_C=y\n"]) == [
         "# CONFIG_A is not set", "CONFIG_B=m", "CONFIG_C=y"]
+
+
+def test_tests_for_another_kernel_are_left_out():
+    done = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", batch.UML_TESTS, "-m",
+                           coverage.OF_THIS_KERNEL], cwd=REPO, capture_output=True, text=True, timeout=patience(100))
+    assert "test_allocations.py::" in done.stdout and "test_statuses.py::" not in done.stdout
 
 
 def test_each_life_of_the_simulation_is_a_process_and_those_that_fail_are_named(tmp_path):
