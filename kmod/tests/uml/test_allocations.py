@@ -129,6 +129,27 @@ def test_devices_are_refused_whichever_allocation_of_their_tables_fails(rig, dis
     nobody_holds(disk.path)
 
 
+@pytest.mark.parametrize("least", [0, 1])
+def test_a_table_of_smaller_blocks_is_refused_whichever_allocation_fails(rig, least):
+    """It takes more reserves than others. Every allocation fails in turn, and then those of objects, while pages can be had."""
+    refused = []
+    with memory_disk(blocksize=4096) as disk:
+        line = f"0 {sectors_of(disk.path)} align {disk.path} 0 4 mode pad logical_block_size 512"
+        control.create("smaller")
+
+        def load(nth):
+            try:
+                control.load("smaller", [line])
+            except control.Refused as error:
+                refused.append(no_memory(error))
+
+        each_allocation(load, least=least)
+        control.load("smaller", [line])
+        control.remove("smaller")
+        assert len(refused) > 5
+        nobody_holds(disk.path)
+
+
 def test_devices_without_memory_for_their_counters_are_refused(rig, disk):
     """The counters of a device take some KiB for each processor, which soon exhaust the reserved per-CPU memory."""
     names = [f"counters{number}" for number in range(160)]

@@ -4,7 +4,7 @@
 import time
 
 from lab.pace import Limit, scaled
-from rig.direct import Disk, Later, Together, check, pattern
+from rig.direct import SECTOR, Disk, Later, Together, check, pattern
 from rig.dm import Align, Device, sectors_of
 from rig.faults import allocations_fail
 from rig.memdisk import memory_disk
@@ -87,3 +87,46 @@ def test_a_batch_of_more_blocks_than_there_may_be_is_served_while_it_is_sent(rig
 def test_a_table_is_loaded_where_memory_can_be_had_by_waiting_only(rig, disk):
     with allocations_fail(100), Align(disk.path, mode="pad", **GEOMETRY) as device:
         assert device.attribute("target0_mode") == "pad"
+
+
+def test_discards_end_at_granules_of_the_disk_where_they_are_cut(rig):
+    """A granule has more held blocks than one lock is held over, and scsi_debug discards none in part."""
+    granule, blocks = 2048, 96
+    first = granule // 2
+    with rig.scsi_debug(megabytes=8, physblk_exp=3, lbpu=1, unmap_granularity=granule) as path, \
+            Align(path, mode="coalesce", hold_ms=60000, **GEOMETRY) as device, Disk(device.path) as upper:
+        data = bytearray(pattern(1, 0, 4 * granule))
+        upper.write(0, bytes(data))
+
+        def touch_blocks():
+            for sector in range(first + 2, first + BLOCK * blocks, BLOCK):
+                upper.write(sector, pattern(2, sector, 3))
+                data[sector * SECTOR:(sector + 3) * SECTOR] = pattern(2, sector, 3)
+            assert device.counter("held_blocks") == blocks
+
+        touch_blocks()
+        upper.discard(first, BLOCK * blocks)
+        check(0, bytes(data), upper.read(0, 4 * granule), "behind a discard inside a granule")
+        touch_blocks()
+        upper.discard(first, 2 * granule)
+        data[granule * SECTOR:2 * granule * SECTOR] = bytes(granule * SECTOR)
+        check(0, bytes(data), upper.read(0, 4 * granule), "behind the discard of one granule and parts of two")
+        device.balanced()
+
+
+def test_more_reads_of_a_smaller_block_than_an_interrupt_serves_have_their_data(rig):
+    """The first one's request is stuck; one more serves all others, which came meanwhile."""
+    content, asked = pattern(1, 0, 2 * BLOCK), [(BLOCK + number % BLOCK, 1) for number in range(24)]
+    with memory_disk(blocksize=4096) as disk:
+        with Disk(disk.path) as lower:
+            lower.write(0, content)
+        with Stuck(disk.path) as stuck, Align(stuck.path, mode="pad", logical_block_size=512) as device, \
+                Disk(device.path) as upper:
+            stuck.stop()
+            together = Together(upper, asked, in_step=True)
+            stuck.flow()
+            assert together.results() == [0] * len(asked)
+            for (sector, sectors), got in zip(asked, together.contents(), strict=True):
+                check(sector, content[sector * SECTOR:(sector + sectors) * SECTOR], got, "read")
+            ledger = device.balanced()
+            assert (ledger["reads_bounced"], ledger["bounce_reads"]) == (len(asked), 2)

@@ -2,12 +2,12 @@
 """Measure with gcov which lines and branches of kmod/ the tests run.
 
     make coverage [COVERAGE_ARGS=...]
-    scripts/python -m lab.proof.coverage [--seconds 60] [--lives 50] [--least 90] [--json]
+    scripts/python -m lab.proof.coverage [--seconds 60] [--lives 40] [--least 90] [--json]
 
 The module is built with gcov. In User Mode Linux the stress runs in every mode (--seconds in all), then the tests of
 kmod/tests/uml, which make allocations and requests fail; then a kernel ends while writes are held. In QEMU the stress
-runs on two processors, and the simulation lives --lives lives, which adds lines reached only there. The table, and each
-unreached line with its reason (unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
+runs on two processors, and the simulation lives --lives lives of each focus, which adds lines reached only there. The table,
+and each unreached line with its reason (unreached.py), go to out/coverage/report.txt and, for programs, to report.json.
 
 A line of a header counts once, however many files include it. Branches are counted in gcc's machine code for User Mode
 Linux, so every check that a debug kernel adds (list corruption, WARN_ON, lockdep) is a branch that should never be taken.
@@ -20,6 +20,7 @@ import argparse
 import collections
 import dataclasses
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -217,15 +218,25 @@ def build_simulation():
     return built
 
 
+def focuses(program):
+    """Return what lives of the simulation may be about, as its usage names it."""
+    said = subprocess.run([program, "--help"], stderr=subprocess.PIPE, text=True).stderr
+    return re.search(r"--focus ([\w|]+)", said)[1].split("|")
+
+
 def run_lives(built, number):
     """
-    Live in the simulation; return as run_tests(). Each life is a process, as a new world resets all static data of the
-    engine, the counts among them.
+    Live so many lives of each focus in the simulation; return as run_tests(). Each life is a process, as a new world resets all
+    static data of the engine, the counts among them.
     """
-    say(f"living {number} lives in the simulation")
-    failed = [seed for seed in range(1, number + 1) if subprocess.run(
-        [built / "bin/sim", "--seed", str(seed), "--lives", "1"], stdout=subprocess.DEVNULL).returncode]
-    return built / "sim/engine", f"the simulation failed with the seeds {failed}" if failed else None
+    program, failed = built / "bin/sim", []
+    for focus in focuses(program):
+        say(f"living {number} lives of the simulation, focus {focus}")
+        for seed in range(1, number + 1):
+            words = ["--focus", focus, "--seed", str(seed), "--lives", "1"]
+            if subprocess.run([program, *words], stdout=subprocess.DEVNULL).returncode:
+                failed.append(" ".join(words))
+    return built / "sim/engine", f"the simulation failed: {'; '.join(failed)}" if failed else None
 
 
 def collect(seconds, number):
@@ -255,7 +266,7 @@ def main(argv):
     parser = argparse.ArgumentParser(prog="make coverage", description=__doc__, usage=argparse.SUPPRESS,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=60)
-    parser.add_argument("--lives", type=int, default=50)
+    parser.add_argument("--lives", type=int, default=40)
     parser.add_argument("--least", type=float, default=90)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(argv)

@@ -20,15 +20,51 @@ class Known:
     chance: bool = False
 
 
+# Of lines of which the compiler of the simulation, which runs them, makes one with others.
+JOINED = "the simulation runs it, where the compiler has made one of it and another line"
+# The kernel's fault injection tells from the words on the stack, of which it reads 32, whose allocation is to fail.
+MISSED = "kmod/tests/uml/test_allocations.py has each allocation of such a table fail that the kernel takes for the target's"
+
 KNOWN = (
-    Known("geometry.h", "align_latency_bin", "return v;",
-          "of a request that ends within 1024 ns, as none does; the KUnit suite and the programs' tests call it"),
-    Known("target.c", "align_status", "case STATUSTYPE_IMA:",
-          "asked for by kernels with CONFIG_IMA, as Debian's are: kmod/tests/guest/test_measured.py", rest=True),
+    Known("block.c", "shard_free_some", "continue;", "a read copies from the cached block at this moment", chance=True),
+    Known("block.c", "blocks_init", "kfree(blocks->area);", MISSED, chance=True),
+    Known("block.c", "blocks_init", "return -ENOMEM;", MISSED, chance=True),
+    Known("bounce.c", "middle_job", "read_put(io, BLK_STS_RESOURCE);",
+          "without memory for the cgroup of a clone, which a kernel with CONFIG_BLK_CGROUP may lack"),
+    Known("bounce.c", "bounces_new", "kfree(bounces);", MISSED, chance=True),
+    Known("bounce.c", "bounces_new", "return NULL;", MISSED, chance=True),
+    Known("cache.c", "node_is_flushed", "WRITE_ONCE(node->unflushed, true);",
+          "a program opens the disk between two looks at its openers", chance=True),
+    Known("cut.h", "align_cut_zeroes", "zeroes.max_sectors = ALIGN_MAX_BIO_SECTORS;",
+          "of devices with a larger limit than a bio has sectors"),
+    Known("ending.h", "ending_sleep_begin", "}", JOINED),
+    Known("engine.c", "engine_init", "goto bad_blocks;", MISSED, chance=True),
+    Known("engine.c", "engine_init", "blocks_exit(at);", MISSED, chance=True),
+    Known("fixing.c", "fixing_load", "reclaim_exit();", "the kernel's notifiers can always be registered"),
     Known("flush.c", "hold_map_flush", "return DM_MAPIO_REMAPPED;",
           "the last held block is written between two looks at how many there are", chance=True),
+    Known("flush.c", "hold_map_flush", "io->flush.waiter.failed = true;", "a flush meets a target that is just frozen",
+          chance=True),
+    Known("flush.c", "hold_map_flush", "flush_queue_job(&io->flush.waiter);", "a flush meets a target that is just frozen",
+          chance=True),
+    Known("held.c", "hold_rest", "list_add_tail(&block->list, &shard->urgent);",
+          "a write comes to wait for a block that goes back to rest at this moment", chance=True),
+    Known("held.c", "hold_withdraw", "cond_resched();", "the blocks of many waiters are settled while one of them withdraws",
+          chance=True),
+    Known("node.c", "node_join", "node_free(fresh);", "two tables of one device are loaded at once", chance=True),
+    Known("notify.c", "notify_init", "reboot_exit();", "the kernel's notifiers can always be registered"),
+    Known("run.c", "block_patch_some", "return touch;", JOINED),
+    Known("settle.c", "hold_freeze", "hold_say_waiting(at);",
+          "of a flush that takes half a minute; a test would have to wait as long", chance=True),
     Known("shard.h", "shard_trylock", "return false;",
           "another processor has the lock at this moment; one alone never finds it taken", chance=True),
+    Known("starved.c", "starved_retry_touch", "list_add_tail(&touch->list,",
+          "a large block gets a crowd of ranges while a touch of it waits for memory", chance=True),
+    Known("starved.c", "starved_serve", "container_of(", JOINED),
+    Known("turn.c", "range_cut", "return min(cut - into + granule, end);",
+          "of secure erases, which no disk of these kernels takes; the simulation has their orders, without granules"),
+    Known("turn.c", "blocks_resume", "container_of(", JOINED),
+    Known("turn.c", "blocks_resume", "cond_resched();", "more blocks go on in an area than one lock is held over", chance=True),
 )
 
 

@@ -139,17 +139,23 @@ def test_a_later_fragment_of_a_kernels_configuration_has_the_last_word():
 
 
 def test_tests_for_another_kernel_are_left_out():
-    done = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", batch.UML_TESTS, "-m",
-                           coverage.OF_THIS_KERNEL], cwd=REPO, capture_output=True, text=True, timeout=patience(100))
+    done = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider",
+                           "-m", coverage.OF_THIS_KERNEL, batch.UML_TESTS],
+                          cwd=REPO, capture_output=True, text=True, timeout=patience(100))
     assert "test_allocations.py::" in done.stdout and "test_statuses.py::" not in done.stdout
 
 
 def test_each_life_of_the_simulation_is_a_process_and_those_that_fail_are_named(tmp_path):
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "sim"
-    program.write_text(f"#!/bin/sh\necho \"$@\" >>{tmp_path}/calls\n[ \"$2\" != 2 ]\n")
+    program.write_text(f"""#!/bin/sh
+[ -n "$2" ] || {{ echo 'usage: sim [--focus none|reads]' >&2; exit 2; }}
+echo "$*" >>{tmp_path}/calls
+[ "$2 $4" != "reads 2" ]
+""")
     program.chmod(0o755)
-    folder, why = coverage.run_lives(tmp_path, 3)
-    assert (tmp_path / "calls").read_text().splitlines() == [f"--seed {seed} --lives 1" for seed in (1, 2, 3)]
-    assert folder == tmp_path / "sim/engine" and why == "the simulation failed with the seeds [2]"
+    folder, why = coverage.run_lives(tmp_path, 2)
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        f"--focus {focus} --seed {seed} --lives 1" for focus in ("none", "reads") for seed in (1, 2)]
+    assert folder == tmp_path / "sim/engine" and why == "the simulation failed: --focus reads --seed 2 --lives 1"
     assert coverage.run_lives(tmp_path, 1)[1] is None
