@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each TAP line is a subtest here, and so is a skip."""
+"""The programs' own unit tests, built with ASan and UBSan, and with TSan: each TAP line is a subtest here, and so is a skip.
+And what ccache may make of a build."""
 
+import os
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -71,3 +74,29 @@ def test_the_time_limit_of_unit_tests_is_of_a_processor(tmp_path, text, limits, 
                            *(f"{name}={seconds}" for name, seconds in limits.items())], timeout=patience(60),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert (done.returncode == 0) is passes, done.stdout
+
+
+def test_what_runs_in_the_kernel_is_of_its_own_source_with_ccache_too(tmp_path):
+    """The object has its source's lines and checksum in it, and ccache takes a source for another that differs in comments."""
+    tree = tmp_path / "tree"
+    for folder in ("userspace/alignctl", "userspace/fuzz", "kmod"):
+        shutil.copytree(REPO / folder, tree / folder, ignore=shutil.ignore_patterns("tests", "corpus", "*.ko"))
+    for name in ("userspace/install.mk", "scripts/version"):
+        (tree / name).parent.mkdir(exist_ok=True)
+        shutil.copy(REPO / name, tree / name)
+    source = tree / "userspace/alignctl/top/disks.bpf.c"
+    text, comments = re.subn(r"^/\* ", "/* And: ", source.read_text(), flags=re.M)
+    assert comments
+
+    def built(name, **environment):
+        wanted = tmp_path / name / "build/alignctl/top/disks.bpf.o"
+        done = subprocess.run(["make", "-C", tree / "userspace/alignctl", f"OUT={tmp_path / name}", wanted],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=patience(60), env={
+                                  **os.environ, "PATH": f"/usr/lib/ccache:{os.environ['PATH']}",
+                                  "CCACHE_DIR": str(tmp_path / "ccache"), **environment})
+        assert done.returncode == 0, done.stdout
+        return wanted.read_bytes()
+
+    built("older")
+    source.write_text(text)
+    assert built("newer") == built("alone", CCACHE_DISABLE="1")
