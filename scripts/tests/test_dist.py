@@ -74,6 +74,13 @@ def test_the_same_bytes_come_from_the_tarball_itself(made, unpacked, tmp_path):
     assert (tmp_path / made.name).read_bytes() == made.read_bytes()
 
 
+def test_two_at_once_write_the_same_bytes(made, tmp_path):
+    both = [subprocess.Popen([REPO / "scripts/dist", tmp_path], stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [one.wait(patience(60)) for one in both] == [0, 0]
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} \
+        == {path.name: path.read_bytes() for path in made.parent.iterdir()}
+
+
 def test_the_date_of_the_files_can_be_given(unpacked, tmp_path):
     dist(unpacked, tmp_path, env={**os.environ, "SOURCE_DATE_EPOCH": "86400"})
     with tarfile.open(tmp_path / f"dm-align-{VERSION}.tar.gz") as tar:

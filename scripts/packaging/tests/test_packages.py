@@ -9,14 +9,16 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 
 import pytest
 
 from lab import kept
 from lab.linux import kernels, modules
-from lab.pace import patience
+from lab.pace import Limit, patience
 from lab.paths import CACHE, OUT, REPO, locked
+from lab.processes import killed_at_end
 
 # Other workers would only wait for the build.
 pytestmark = pytest.mark.xdist_group("packages")
@@ -384,6 +386,35 @@ def test_a_folder_with_other_files_is_not_replaced(tmp_path, kind, others):
     done = subprocess.run([BUILD, kind, tmp_path], capture_output=True, text=True)
     assert done.returncode == 2 and str(tmp_path) in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"mine", *others}
+
+
+def test_a_second_build_waits_for_the_first(tmp_path):
+    """And neither leaves anything beside its folder."""
+    (tmp_path / "dpkg-buildpackage").write_text("""#!/bin/sh
+mkdir "$BEGUN" && until [ -e "$BEGUN/go" ]; do sleep 0.1; done
+touch ../alignctl_1.deb
+""")
+    (tmp_path / "dpkg-buildpackage").chmod(0o755)
+    folder, begun = tmp_path / "out/deb", tmp_path / "begun"
+
+    def started():
+        return killed_at_end(subprocess.Popen(
+            [BUILD, "deb", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**plain_environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}", "BEGUN": str(begun)}))
+
+    with started() as first:
+        try:
+            limit = Limit(60)
+            while not begun.exists():
+                assert first.poll() is None and not limit.over(), first.communicate()
+                time.sleep(0.05)
+            with started() as second:
+                assert "waits for another build" in second.stderr.readline()
+                (begun / "go").touch()
+                assert second.wait(patience(60)) == first.wait(patience(60)) == 0
+        finally:
+            (begun / "go").touch()
+    assert os.listdir(folder.parent) == ["deb"]
 
 
 @pytest.mark.check_all("the packages are built once, and each is compared with make install")
