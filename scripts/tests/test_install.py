@@ -45,6 +45,16 @@ def test_the_programs_are_there(installed):
     assert there.returncode == 0 and there.stdout == here.stdout
 
 
+def test_the_python_that_is_named_last_is_that_of_the_programs(tmp_path):
+    """A build has named one, and then the install another one or none."""
+    built = tmp_path / "build/alignctl/base/python.o"
+    for words, python in ((["REPORTS_PYTHON=/usr/bin/one"], b"/usr/bin/one"), (["REPORTS_PYTHON=/usr/bin/two"], b"/usr/bin/two"),
+                          ([], b"/usr/bin/two")):
+        done = make(f"OUT={tmp_path}", *words, built, folder=REPO / "userspace/alignctl")
+        assert done.returncode == 0, done.stderr
+        assert python + b"\0" in built.read_bytes()
+
+
 def test_man_pages_say_the_version(installed):
     version = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
     pages = sorted((installed / "usr/local/share/man").rglob("*.[1-8]"))

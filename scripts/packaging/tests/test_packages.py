@@ -28,8 +28,8 @@ VERSION = subprocess.run([REPO / "scripts/version"], capture_output=True, text=T
 # Each program and the package that has what its "make install" puts in place.
 PROGRAMS = {"alignctl": "alignctl", "drive512e": "nbdkit-drive512e-plugin"}
 PACKAGES = {"alignctl", "dm-align-dkms", "nbdkit-drive512e-plugin"}
-# What the packages of both kinds give to make install.
-ARGUMENTS = ["PREFIX=/usr", "REPORTS_PYTHON=/usr/bin/python3"]
+# What the packages of both kinds give to make install, but for the Python, which would be that of the checkout's program.
+ARGUMENTS = ["PREFIX=/usr"]
 DEB_ARGUMENTS = [*ARGUMENTS, "ZSH_FUNCTIONS=/usr/share/zsh/vendor-completions"]
 # The same folder for all checkouts, so that ccache knows what is compiled in it.
 WHERE = CACHE / "packaging-tests"
