@@ -136,3 +136,9 @@ def test_the_news_know_the_version_and_its_date():
     date = re.search(r"^ -- .*>  (.*)$", (DEBIAN / "changelog").read_text(), re.M)[1]
     day = run("date", "-u", "+%Y-%m-%d", "-d", date).strip()
     assert released[0] == f"{VERSION} ({day})" and titles[1:] == released[titles[0] != "Unreleased":]
+
+
+def test_a_proof_of_the_tarball_says_what_it_lacks(unpacked):
+    done = subprocess.run([unpacked / "scripts/proof", "orders"], capture_output=True, text=True, timeout=patience(60))
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr == \
+        f"scripts/proof: {unpacked}: is no git checkout, and git has to say which sources a part is about: run git init there\n"
