@@ -147,6 +147,15 @@ class Limit:
         return f"{now:.0f} s{slow}" if now >= 10 else f"{now:g} s{slow}"
 
 
+def tries(why, seconds=60):
+    """Yield until the loop ends by a try that counts, or fail because of `why`: for what a busy machine may not be fast enough
+    for at once."""
+    limit = Limit(seconds)
+    while not limit.over():
+        yield
+    raise AssertionError(f"{why}, in each try of {limit}")
+
+
 def write(file, figure):
     """Replace the file atomically, so that no reader sees half a figure."""
     scratch = Path(f"{file}.new")

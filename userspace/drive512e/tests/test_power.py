@@ -6,12 +6,13 @@ import threading
 
 import pytest
 
-from lab.pace import Limit
+from lab.pace import Limit, tries
 from nbd_drive import drive, within
 
 BLOCK = 4096
 LATENCY_S = 0.3
 FIXED = ["profile=fixed", f"latency_us={round(LATENCY_S * 1e6)}"]
+ANSWERED = "the drive has answered before the test went on"
 PROFILES = [["profile=instant"], ["profile=fixed", "latency_us=100"], ["profile=st1000dm003"]]
 
 
@@ -51,14 +52,6 @@ class Sent:
         self._thread.join(30)
         assert not self._thread.is_alive(), "a request does not end"
         return self
-
-
-def tries():
-    """Yield until the loop ends by a try in which the test was faster than the drive, which a busy machine may not be at once."""
-    limit = Limit(60)
-    while not limit.over():
-        yield
-    raise AssertionError(f"the drive has answered before the test went on, in each try of {limit}")
 
 
 def before_an_answer():
@@ -251,7 +244,7 @@ def test_power_goes_after_as_many_answers_as_were_named():
         assert d.stats()["under_way_at_cut"] == [], "all requests were answered"
         power_on(d)
         assert c.read(0, 2 * BLOCK) == fill(1, BLOCK) + bytes(BLOCK)
-    for _ in tries():
+    for _ in tries(ANSWERED):
         with drive("size=16M", *FIXED, "cache=off") as d:
             cut(d, "after=1 tear=none seed=1")
             limit = before_an_answer()
@@ -278,7 +271,7 @@ def test_it_tells_what_was_under_way_at_the_last_cut():
         power_on(d)
         cut(d)
         assert d.stats()["under_way_at_cut"] == []
-    for _ in tries():
+    for _ in tries(ANSWERED):
         with drive("size=16M", *FIXED) as d:
             sent, limit = [], before_an_answer()
             for name, args, counter in (("read", (0, BLOCK), "reads"), ("flush", (), "flushes"),
@@ -305,7 +298,7 @@ def test_power_on_takes_back_a_cut_that_is_still_to_come():
 
 
 def test_requests_in_flight_fail_and_the_cached_disk_forgets_its_touches():
-    for _ in tries():
+    for _ in tries(ANSWERED):
         with drive("size=16M", *FIXED, "cache=off") as d, d.connect() as c:
             limit = before_an_answer()
             sent = [Sent(d, "write", i * BLOCK, fill(9, BLOCK)) for i in range(4)] + [Sent(d, "read", 0, BLOCK)]
