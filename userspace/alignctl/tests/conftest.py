@@ -4,8 +4,8 @@
 import contextlib
 import fcntl
 import os
-import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -28,12 +28,10 @@ def disk(tmp_path):
 
 
 @pytest.fixture
-def memory(tmp_path):
+def memory():
     """A folder that is not on the disk of other files."""
-    path = Path("/dev/shm", f"alignctl-{os.getpid()}-{tmp_path.name}")
-    path.mkdir()
-    yield path
-    shutil.rmtree(path)
+    with tempfile.TemporaryDirectory(prefix="alignctl-", dir="/dev/shm") as folder:
+        yield Path(folder)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from alignctl_program import (
     spoil,
     tables,
 )
-from lab.pace import Limit, patience, scaled
+from lab.pace import Limit, patience, scaled, tries
 
 FINE, FINDINGS, USAGE, IO, BUSY = range(5)
 TIMES = ["count", "mean", "sd", "min", "p50", "p90", "p98", "p99", "p99_9", "p99_99", "max"]
@@ -500,17 +500,22 @@ def test_a_message_takes_the_place_of_the_line_of_progress(disk, trace, tmp_path
 def test_what_the_path_leads_to_after_the_run_is_not_taken_for_the_device(disk, trace, tmp_path):
     other, link = tmp_path / "other", tmp_path / "link"
     other.write_bytes(bytes(DISK_BYTES))
-    link.symlink_to(disk)
     rows = [(0, "write", 0, 8), (2000, "write", 8, 8)]
-    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", link], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as running:
-        limit = Limit(30)
-        while disk.read_bytes()[:8] != b"alignctl":
-            assert running.poll() is None and not limit.over()
-            time.sleep(0.02)
-        link.unlink()
-        link.symlink_to(other)
-        said = running.communicate(timeout=patience(30))
+    for _ in tries("the run has ended before the link was moved"):
+        disk.write_bytes(bytes(DISK_BYTES))
+        link.unlink(missing_ok=True)
+        link.symlink_to(disk)
+        with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", link], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as running:
+            limit = Limit(30)
+            while disk.read_bytes()[:8] != b"alignctl":
+                assert running.poll() is None and not limit.over()
+                time.sleep(0.02)
+            link.unlink()
+            link.symlink_to(other)
+            said = running.communicate(timeout=patience(30))
+        if running.returncode != FINE:
+            break
     assert running.returncode == BUSY and "data check  skipped" in said[0], said
     assert said[1] == f"alignctl: {link}: leads to another device or file than at first; nothing was compared\n"
 
@@ -577,16 +582,21 @@ def test_after_a_crash_each_block_is_lost_torn_old_or_new(disk, trace, tmp_path)
     rows = [(0, "write", 0, 8), (0, "write", 8, 16), (1, "write-zeroes", 64, 8), (2, "flush", 0, 0),
             (2500, "write", 0, 8), (2500, "write", 8, 8), (2500, "write", 32, 8), (2500, "write", 64, 8),
             (60000, "write", 128, 8)]
-    with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--state", state]) as running:
-        limit = Limit(30)
-        while not limit.over() and not (state.exists() and json.loads(state.read_text())["durable"]):
-            time.sleep(0.02)
-        old = disk.read_bytes()
-        while not limit.over() and disk.read_bytes()[64 * 512:64 * 512 + 8] != b"alignctl":
-            time.sleep(0.1)
-        running.kill()
-    new = disk.read_bytes()
-    assert old[:4096] != new[:4096] and json.loads(state.read_text())["durable"] == 4
+    for _ in tries("block 0 was written again before its old content was read"):
+        disk.write_bytes(bytes(DISK_BYTES))
+        state.unlink(missing_ok=True)
+        with subprocess.Popen([ALIGNCTL, "replay", trace(rows), "--on", disk, "--state", state]) as running:
+            limit = Limit(30)
+            while not limit.over() and not (state.exists() and json.loads(state.read_text())["durable"]):
+                time.sleep(0.02)
+            old = disk.read_bytes()
+            while not limit.over() and disk.read_bytes()[64 * 512:64 * 512 + 8] != b"alignctl":
+                time.sleep(0.1)
+            running.kill()
+        new = disk.read_bytes()
+        if old[:4096] != new[:4096]:
+            break
+    assert json.loads(state.read_text())["durable"] == 4
 
     def block(number, *contents):
         """Puts there the first sectors of one content and the rest of another one."""
