@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import nbd_client
-from lab.pace import Limit
+from lab.pace import Limit, patience
 
 HERE = Path(__file__).resolve().parent
 OUT = Path(os.environ.get("DM_ALIGN_OUT") or HERE.parents[2] / "out")
@@ -77,7 +77,7 @@ class Drive:
 
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
-        status = self.process.wait(20)
+        status = self.process.wait(patience(20))
         self.process.stderr.close()
         return status
 

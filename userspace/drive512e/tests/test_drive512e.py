@@ -582,7 +582,7 @@ def test_refuses_a_control_socket_that_is_served_and_replaces_one_that_is_not():
         assert d.control("ping") == {"ok": True}
 
         d.process.kill()
-        d.process.wait(20)
+        d.process.wait(patience(20))
         assert os.path.exists(d.control_path), "a killed server cannot remove its socket"
         os.unlink(d.sock)
         again = Drive(d.folder, ["size=1M"])    # waits until the drive answers
@@ -635,7 +635,7 @@ def test_stops_when_told_to_and_removes_its_control_socket():
         waiting.start()
         time.sleep(0.3)
         assert elapsed(d.stop) < min(patience(10), 50), "a request in flight held the server up"
-        waiting.join(20)
+        waiting.join(patience(20))
         assert not os.path.exists(d.control_path)
 
 

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from lab.pace import Limit, tries
+from lab.pace import Limit, patience, tries
 from nbd_drive import drive, within
 
 BLOCK = 4096
@@ -49,7 +49,7 @@ class Sent:
         return not self._thread.is_alive()
 
     def wait(self):
-        self._thread.join(30)
+        self._thread.join(patience(30))
         assert not self._thread.is_alive(), "a request does not end"
         return self
 
@@ -441,7 +441,7 @@ def test_cuts_under_load_leave_each_sector_old_or_new(tear):
             assert within(10, lambda safe=safe: max(safe) > 0)
             cut(d, f"at={10 * round_} tear={tear} seed={round_}")
             for writer in writers:
-                writer.join(30)
+                writer.join(patience(30))
             power_on(d)
             for number in range(8):
                 block = c.read(number * BLOCK, BLOCK)

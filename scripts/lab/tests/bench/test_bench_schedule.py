@@ -179,7 +179,7 @@ def test_a_wrong_argument_is_named_with_its_value(argv, words, capsys):
 
 
 def test_measurements_run_side_by_side_and_the_first_error_is_raised_when_all_have_ended():
-    together, done = threading.Barrier(2, timeout=20), []
+    together, done = threading.Barrier(2, timeout=patience(20)), []
 
     def meet():
         together.wait()

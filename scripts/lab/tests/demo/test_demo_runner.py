@@ -16,6 +16,7 @@ from lab.demo.schedule import Step
 from lab.demo.workloads import BY_NAME, WORKLOADS
 from lab.machines import remote_agent
 from lab.machines.remote import Guest, GuestError
+from lab.pace import patience
 
 
 class Diary:
@@ -112,7 +113,7 @@ def linked():
     yield Guest(host)
     host.close()
     agent.shutdown(socket.SHUT_RDWR)
-    thread.join(10)
+    thread.join(patience(10))
     assert not thread.is_alive()
 
 

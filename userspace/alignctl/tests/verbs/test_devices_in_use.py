@@ -96,7 +96,7 @@ def test_a_mount_that_only_another_process_sees_is_named(loop, tmp_path):
         assert re.search(rf"{loop.name} is mounted on {where} for process \d+ \(", refused.stderr)
     finally:
         other.stdin.close()
-        other.wait(20)
+        other.wait(patience(20))
 
 
 def test_a_device_that_a_program_holds_is_refused(loop):
