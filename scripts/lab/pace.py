@@ -24,6 +24,7 @@ import time
 from collections import deque
 from pathlib import Path
 
+from .paths import write_whole
 from .processes import die_with_parent, killed_at_end
 
 VARIABLE = "DM_ALIGN_SLOWNESS"
@@ -158,9 +159,7 @@ def tries(why, seconds=60):
 
 def write(file, figure):
     """Replace the file atomically, so that no reader sees half a figure."""
-    scratch = Path(f"{file}.new")
-    scratch.write_text(f"{figure:.3f}\n")
-    scratch.replace(file)
+    write_whole(Path(file), f"{figure:.3f}\n")
 
 
 @contextlib.contextmanager

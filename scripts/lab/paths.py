@@ -57,10 +57,11 @@ def whole(folder):
 
 
 def write_whole(path, content):
-    """Write a file that is there with all of its content or not at all, also on a full disk and beside other processes."""
+    """Write a file of text or bytes that is there with all of its content or not at all, also on a full disk and beside other
+    processes."""
     scratch = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        scratch.write_bytes(content)
+        scratch.write_bytes(content.encode() if isinstance(content, str) else content)
         scratch.rename(path)
     finally:
         scratch.unlink(missing_ok=True)

@@ -28,4 +28,4 @@ def recall(name):
 
 def remember(name, value):
     with locked("remembered", FILE.parent):
-        write_whole(FILE, json.dumps({"boot": _boot_id(), "found": {**_all(), name: value}}).encode() + b"\n")
+        write_whole(FILE, json.dumps({"boot": _boot_id(), "found": {**_all(), name: value}}) + "\n")

@@ -24,7 +24,7 @@ import sys
 import time
 from pathlib import Path
 
-from ..paths import CACHE, fail, locked, say, whole
+from ..paths import CACHE, fail, locked, say, whole, write_whole
 from . import archive
 from .archive import REFRESH_SECONDS, version_key
 
@@ -258,9 +258,7 @@ def fetch(wanted):
                 say(f"{why}; kernel {series} stays {known.image}, from the cache")
                 found = dataclasses.replace(known, asked=time.time())
             lines = {**_stamp(), series: found}
-            scratch = STAMP.with_name(f"{STAMP.name}.part")
-            scratch.write_text("".join(f"{name} {entry}\n" for name, entry in lines.items()))
-            scratch.rename(STAMP)
+            write_whole(STAMP, "".join(f"{name} {entry}\n" for name, entry in lines.items()))
             _stamp.cache_clear()
 
 

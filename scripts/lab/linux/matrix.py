@@ -9,13 +9,12 @@ guests passed. A cell of the table has the highest of these levels, and its newe
 """
 
 import json
-import os
 import platform
 import re
 import sys
 from datetime import UTC, datetime
 
-from ..paths import OUT, REPO, commit, fail
+from ..paths import OUT, REPO, commit, fail, write_whole
 
 PAGE = REPO / "Documentation" / "target" / "kernels.rst"
 BEGIN, END = ".. matrix: begin\n", ".. matrix: end\n"
@@ -49,9 +48,7 @@ def note(release, level, detail=""):
     FOUND.mkdir(parents=True, exist_ok=True)
     entry = {"host": host(), "kernel": kernel(release), "level": level,
              "words": "; ".join(filter(None, [detail, release, f"{datetime.now(UTC):%Y-%m-%d}", commit()]))}
-    scratch = FOUND / f"{level}-{release}.{os.getpid()}"
-    scratch.write_text(json.dumps(entry))
-    scratch.rename(FOUND / f"{level}-{release}.json")
+    write_whole(FOUND / f"{level}-{release}.json", json.dumps(entry))
 
 
 def noted():

@@ -44,7 +44,7 @@ def _needs(release):
         others = {name for package in [f"linux-headers-{release}", *kbuild] for name in where.depends(package)
                   if not name.startswith("linux-")}
         kernels.fetch_headers(release)
-        write_whole(memory, " ".join([where.name, *sorted({*others, *TOOLS})]).encode() + b"\n")
+        write_whole(memory, " ".join([where.name, *sorted({*others, *TOOLS})]) + "\n")
     generation, *packages = memory.read_text().split()
     return generation, packages
 
