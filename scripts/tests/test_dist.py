@@ -12,19 +12,13 @@ import pytest
 
 from lab.pace import patience
 from lab.paths import REPO
+from lab.program import output as run, version
 
 # One tarball for all tests.
 pytestmark = pytest.mark.xdist_group("dist")
 DEBIAN = REPO / "scripts/packaging/debian"
 SPEC = REPO / "scripts/packaging/rpm/dm-align.spec"
-VERSION = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
-
-
-def run(*command, **options):
-    """Run a command that must succeed; return its output."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(300), **options)
-    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
+VERSION = version()
 
 
 def dist(tree, folder, **options):

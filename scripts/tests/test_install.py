@@ -9,13 +9,12 @@ import pytest
 
 from lab.linux.kernels import series_of
 from lab.paths import OUT, REPO
+from lab.program import version
 
 
 def make(*arguments, folder=REPO, path=None, **options):
-    # Without the flags and jobs of the make that may run these tests.
-    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    environment["PATH"] = path or environment["PATH"]
-    return subprocess.run(["make", "-s", "-C", folder, *arguments], capture_output=True, text=True, env=environment, **options)
+    return subprocess.run(["make", "-s", "-C", folder, *arguments], capture_output=True, text=True,
+                          env={**os.environ, "PATH": path or os.environ["PATH"]}, **options)
 
 
 def install(tmp_path, *arguments, **options):
@@ -56,11 +55,11 @@ def test_the_python_that_is_named_last_is_that_of_the_programs(tmp_path):
 
 
 def test_man_pages_say_the_version(installed):
-    version = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
+    told = f' "dm-align {version()}" '
     pages = sorted((installed / "usr/local/share/man").rglob("*.[1-8]"))
     assert {page.name for page in pages} == {page.name for page in (REPO / "Documentation/man").iterdir()}
     assert all(page.parent.name == f"man{page.suffix[1:]}" for page in pages)
-    assert all(f' "dm-align {version}" ' in page.read_text() for page in pages)
+    assert all(told in page.read_text() for page in pages)
 
 
 def test_the_records_of_drives_are_where_systemd_looks(tmp_path):

@@ -19,12 +19,13 @@ from lab.linux import kernels, modules
 from lab.pace import Limit, patience
 from lab.paths import CACHE, OUT, REPO, locked
 from lab.processes import killed_at_end
+from lab.program import output as run, version
 
 # Other workers would only wait for the build.
 pytestmark = pytest.mark.xdist_group("packages")
 BUILD = REPO / "scripts/packaging/build"
 DEBIAN = REPO / "scripts/packaging/debian"
-VERSION = subprocess.run([REPO / "scripts/version"], capture_output=True, text=True, check=True).stdout.strip()
+VERSION = version()
 # Each program and the package that has what its "make install" puts in place.
 PROGRAMS = {"alignctl": "alignctl", "drive512e": "nbdkit-drive512e-plugin"}
 PACKAGES = {"alignctl", "dm-align-dkms", "nbdkit-drive512e-plugin"}
@@ -37,18 +38,6 @@ WHERE = CACHE / "packaging-tests"
 NOT_COPIED = {".git", "out", "__pycache__", ".pytest_cache"}
 # Folders that are in the source package only; of Documentation, files that no package names.
 OF_SOURCES = ("kmod/tests", "kunit", "scripts/lab", "scripts/tests", "Documentation/tests")
-
-
-def run(*command, **options):
-    """Run a command that must succeed; return its output."""
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=patience(400), **options)
-    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
-
-
-def plain_environment():
-    # Without the flags and jobs of the make that may run these tests.
-    return {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
 
 
 def files_of_tree():
@@ -82,7 +71,7 @@ def packages():
     def make(folder):
         built = WHERE / "deb"
         with locked(WHERE.name):
-            run(BUILD, "deb", built, env=plain_environment())
+            run(BUILD, "deb", built)
             shutil.copytree(built, folder, dirs_exist_ok=True)
     return kept.result("packages", key, make)
 
@@ -112,8 +101,7 @@ def control(folder):
 
 def installed(program, folder, arguments):
     """The files that a program's "make install" puts in place, with the man pages compressed, as in a package."""
-    run("make", "-s", "-C", REPO / "userspace" / program, f"OUT={OUT}", f"DESTDIR={folder}", *arguments, "install",
-        env=plain_environment())
+    run("make", "-s", "-C", REPO / "userspace" / program, f"OUT={OUT}", f"DESTDIR={folder}", *arguments, "install")
     found = {re.sub(r"(/man/man\d/.*)", r"\1.gz", path) for path in files(folder)}
     assert len(found) > 1
     return found
@@ -400,7 +388,7 @@ touch ../alignctl_1.deb
     def started():
         return killed_at_end(subprocess.Popen(
             [BUILD, "deb", folder], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**plain_environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}", "BEGUN": str(begun)}))
+            env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "BEGUN": str(begun)}))
 
     with started() as first:
         try:
@@ -493,7 +481,7 @@ def test_the_spec_for_akmods_builds_for_the_kernels_of_kmodtool(tmp_path, define
     (tmp_path / "headers/Makefile").write_text(HEADERS["builds"].replace("modules:\n", "modules:\n\ttest -e $(M)/target.c\n"))
     run(REPO / "scripts/dist", tmp_path / "SOURCES")
     run("rpmbuild", "-bb", "--nodeps", "--define", f"_topdir {tmp_path}", *defines, spec,
-        env={**plain_environment(), "PATH": f"{tmp_path}:{os.environ['PATH']}", "HEADERS": str(tmp_path / "headers"),
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HEADERS": str(tmp_path / "headers"),
              "CALLS": str(tmp_path / "calls")})
     machine = run("rpm", "--eval", "%{_target_cpu}").strip()
     assert set((tmp_path / "calls").read_text().splitlines()) == {f"--target {machine} --kmodname dm-align-kmod {wanted}"}
