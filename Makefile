@@ -230,7 +230,7 @@ fleet-dashboard:  ## Documentation/admin/fleet-dashboard.svg: Grafana's panels o
 kmod_path := PATH="$$PATH:/usr/sbin:/sbin"
 
 # The release that modules was built for, told by the module itself.
-built_for = $(firstword $(shell $(kmod_path) modinfo -F vermagic kmod/dm-align.ko))
+built_for = $(firstword $(shell $(kmod_path) modinfo -F vermagic kmod/dm-align.ko 2>/dev/null))
 
 # All users may read what depmod writes, with any umask.
 depmod = umask 022; $(kmod_path) depmod $(if $(DESTDIR),-b $(DESTDIR)) $(1)

@@ -146,11 +146,23 @@ def test_uninstall_removes_nothing_of_a_name_that_a_blank_cuts_off(tmp_path, fol
     assert (tmp_path / "my/precious").exists()
 
 
-def test_a_tree_in_a_folder_with_a_blank_is_refused_with_the_reason(tmp_path):
-    tree = tmp_path / "a b"
-    (tree / "userspace").mkdir(parents=True)
-    for name in ("Makefile", "userspace/install.mk"):
+def bare(tree):
+    """Make a tree of no more than what make reads first; return it."""
+    for name in ("Makefile", "userspace/install.mk", "scripts/lab/linux/kernels.py"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPO / name, tree / name)
+    return tree
+
+
+def test_an_install_without_a_module_says_only_how_it_is_made(tmp_path):
+    done = make("install", f"DESTDIR={tmp_path}/installed", folder=bare(tmp_path / "tree"))
+    assert done.returncode == 2
+    assert [line for line in done.stderr.splitlines() if not line.startswith("make: ***")] == [
+        "kmod/dm-align.ko does not exist: run make modules"]
+
+
+def test_a_tree_in_a_folder_with_a_blank_is_refused_with_the_reason(tmp_path):
+    tree = bare(tmp_path / "a b")
     done = make("programs", folder=tree)
     assert done.returncode == 2 and f"{tree}: has a blank; move the tree" in done.stderr
 
