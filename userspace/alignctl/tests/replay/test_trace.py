@@ -115,9 +115,12 @@ def test_the_clock_starts_with_the_first_request(disk, trace):
 
 def test_speed_makes_the_clock_faster(disk, trace):
     rows = [(round(scaled(50)) * i, "write", 8 * i, 8) for i in range(11)]
-    walls = [json.loads(alignctl("replay", trace(rows), "--on", disk, "--speed", speed, "--json").stdout)["wall_s"]
-             for speed in ("1", "5")]
-    assert walls[0] >= 0.5 and 0.1 <= walls[1] < walls[0]
+    for _ in tries("no replay was faster than its trace"):
+        walls = [json.loads(alignctl("replay", trace(rows), "--on", disk, "--speed", speed, "--json").stdout)["wall_s"]
+                 for speed in ("1", "5")]
+        assert walls[0] >= 0.5 and walls[1] >= 0.1
+        if walls[1] < rows[-1][0] / 1000:
+            break
 
 
 @pytest.mark.parametrize("options, words", [
