@@ -2,7 +2,6 @@
 """A served drive for the tests: `with drive("size=16M") as d, d.connect() as c:`."""
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -41,8 +40,8 @@ class Drive:
         self.process = subprocess.Popen(
             ["nbdkit", "-f", "-U", self.sock, str(PLUGIN), f"control={self.control_path}",
              f"log={self.log_path}", *args], stderr=subprocess.PIPE, text=True)
-        assert within(20, lambda: self._ended() or self._serves()), "nbdkit does not serve after 20 s"
-        if self._ended():
+        if not within(20, lambda: self._ended() or self._serves()) or self._ended():
+            self.process.kill()
             pytest.fail(f"nbdkit did not start: {self.process.stderr.read()}")
 
     def _ended(self):
@@ -88,11 +87,10 @@ def drive(*args):
     if not PLUGIN.exists():
         pytest.fail(f"{PLUGIN} does not exist: run make -C userspace/drive512e OUT={OUT}")
     # A socket's path is limited to 107 bytes: too few for pytest's own folders.
-    folder = tempfile.mkdtemp(prefix="drive512e-")
-    server = Drive(folder, args)
-    try:
-        yield server
-    finally:
-        if server.process.poll() is None:
-            server.stop()
-        shutil.rmtree(folder)
+    with tempfile.TemporaryDirectory(prefix="drive512e-") as folder:
+        server = Drive(folder, args)
+        try:
+            yield server
+        finally:
+            if server.process.poll() is None:
+                server.stop()

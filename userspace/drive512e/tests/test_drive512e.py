@@ -661,3 +661,10 @@ def test_serves_from_the_background_with_relative_paths():
         finally:
             os.kill(pid, signal.SIGTERM)
             assert within(20, lambda: not os.path.exists(f"{folder}/control"))
+
+
+def test_a_test_whose_drive_does_not_start_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(pytest.fail.Exception, match="nbdkit did not start: "), drive("size=soon"):
+        pass
+    assert not list(tmp_path.iterdir())
