@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """A served drive for the tests: `with drive("size=16M") as d, d.connect() as c:`."""
 import contextlib
-import os
 import signal
 import subprocess
 import tempfile
@@ -12,9 +11,9 @@ import pytest
 
 import nbd_client
 from lab.pace import Limit, patience
+from lab.paths import OUT
 
 HERE = Path(__file__).resolve().parent
-OUT = Path(os.environ.get("DM_ALIGN_OUT") or HERE.parents[2] / "out")
 PLUGIN = OUT / "bin" / "drive512e.so"
 
 
