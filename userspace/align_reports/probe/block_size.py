@@ -67,14 +67,14 @@ class Shape(NamedTuple):
 
 
 class Requests:
-    """Requests at random places of a part of a target, each place as long after its last use as possible."""
+    """Requests at random places of a part of a target, each as long after its last use as possible. `finding` counts all."""
 
-    def __init__(self, target: Target, start: int, length: int, seed: int, write: bool, flushed: bool = False) -> None:
-        self._target, self._write, self._flushed = target, write, flushed
+    def __init__(self, target: Target, finding: Finding, start: int, length: int, seed: int, write: bool,
+                 flushed: bool = False) -> None:
+        self._target, self._finding, self._write, self._flushed = target, finding, write, flushed
         self._random = random.Random(seed)
         cells = range(-(-start // CELL), (start + length) // CELL)
         self._cells = itertools.cycle(self._random.sample(cells, min(len(cells), MOST_CELLS)))
-        self.made = 0
 
     def _place(self, shape: Shape) -> Request:
         cell = next(self._cells) * CELL
@@ -97,7 +97,7 @@ class Requests:
             times = self._target.each([self._place(shapes[index]) for index in part], self._flushed)
             for index, us in zip(part, times, strict=True):
                 found[index].append(us)
-        self.made += len(order)
+            self._finding.requests += len(part)
         return found
 
 
@@ -280,28 +280,25 @@ def measure_penalty(requests: Requests, kinds: list[Kind]) -> Estimate:
 def by_writes(target: Target, start: int, length: int, seed: int, finding: Finding, mechanical: bool, flushed: bool) -> None:
     """Search the block by timed writes. Raises CannotTell."""
     unit = target.says.logical
-    requests = Requests(target, start, length, seed, True, flushed)
+    requests = Requests(target, finding, start, length, seed, True, flushed)
     finding.method = "writes, each with a flush" if flushed else "writes"
     contradiction = None
-    try:
-        for size, rounds in ((SMALL, SMALL_ROUNDS), (LARGE, ROUNDS)):
-            if size < 2 * unit:
-                continue
-            finding.scan = scan = Scan(size, size, {offset: [] for offset in range(0, size, unit)})
-            # A block divides the length, so that both ends lie on boundaries or neither.
-            scan.go_on(requests, 0, [(each * (1 if mechanical else SSD_ROUNDS), keep) for each, keep in rounds])
-            block = scan.best(unit, False)
-            if not block:
-                continue
-            finding.kinds = write_kinds(block, unit)
-            contradiction = verify(requests, finding.kinds, (1, 2, 3, 4))
-            if not contradiction:
-                finding.block = block
-                finding.penalty = measure_penalty(requests, finding.kinds)
-                return
-            contradiction = f"{block.bytes} bytes from byte {block.offset} on would explain most times, but {contradiction}"
-    finally:
-        finding.requests += requests.made
+    for size, rounds in ((SMALL, SMALL_ROUNDS), (LARGE, ROUNDS)):
+        if size < 2 * unit:
+            continue
+        finding.scan = scan = Scan(size, size, {offset: [] for offset in range(0, size, unit)})
+        # A block divides the length, so that both ends lie on boundaries or neither.
+        scan.go_on(requests, 0, [(each * (1 if mechanical else SSD_ROUNDS), keep) for each, keep in rounds])
+        block = scan.best(unit, False)
+        if not block:
+            continue
+        finding.kinds = write_kinds(block, unit)
+        contradiction = verify(requests, finding.kinds, (1, 2, 3, 4))
+        if not contradiction:
+            finding.block = block
+            finding.penalty = measure_penalty(requests, finding.kinds)
+            return
+        contradiction = f"{block.bytes} bytes from byte {block.offset} on would explain most times, but {contradiction}"
     raise CannotTell(contradiction or "writes take as long at all offsets: either a block is a sector of "
                      f"{unit} bytes, or the drive hides what it rewrites")
 
@@ -309,23 +306,20 @@ def by_writes(target: Target, start: int, length: int, seed: int, finding: Findi
 def by_reads(target: Target, span: int | None, seed: int, finding: Finding) -> None:
     """Search what an SSD reads as a whole, by reads of two sectors at all offsets of `span` bytes. Raises CannotTell."""
     unit = target.says.logical
-    requests = Requests(target, 0, min(span or target.says.size, target.says.size), seed, False)
+    requests = Requests(target, finding, 0, min(span or target.says.size, target.says.size), seed, False)
     finding.method = "reads across boundaries"
     # The offset is that of the second sector, which a boundary parts from the first.
     finding.scan = scan = Scan(LARGE, 2 * unit, {offset: [] for offset in range(0, LARGE, unit)})
-    try:
-        scan.go_on(requests, unit, READ_ROUNDS, True)
-        block = scan.best(unit, True)
-        while block and block.bytes >= 4 * unit:
-            finding.kinds = read_kinds(block, unit)
-            if not verify(requests, finding.kinds, (2,), READ_VERIFIED, LEAST_LOOK_UP):
-                finding.reads = block
-                break
-            # In noise the scan may have lost every other boundary; then reads across the middle are slow, too.
-            chance, half = finding.kinds[1].chance, block.bytes // 2
-            block = Block(half, block.offset % half) if chance is not None and chance < WRONG else None
-    finally:
-        finding.requests += requests.made
+    scan.go_on(requests, unit, READ_ROUNDS, True)
+    block = scan.best(unit, True)
+    while block and block.bytes >= 4 * unit:
+        finding.kinds = read_kinds(block, unit)
+        if not verify(requests, finding.kinds, (2,), READ_VERIFIED, LEAST_LOOK_UP):
+            finding.reads = block
+            break
+        # In noise the scan may have lost every other boundary; then reads across the middle are slow, too.
+        chance, half = finding.kinds[1].chance, block.bytes // 2
+        block = Block(half, block.offset % half) if chance is not None and chance < WRONG else None
 
 
 # Writes after a flush, fewer than a cache has room for; and how often.
@@ -338,10 +332,9 @@ def write_cache(target: Target, start: int, length: int, seed: int, finding: Fin
     """Find out whether the write cache is on, by whether a flush still has something to do. Raises CannotTell."""
     size = finding.block.bytes if finding.block else max(target.says.logical, SMALL)
     shape = Shape(size, finding.block.offset if finding.block else 0, size)
-    alone = Requests(target, start, length, seed, True)
+    alone = Requests(target, finding, start, length, seed, True)
     writes = [us for _ in range(BURSTS) for us in alone.times([shape], BURST)[0]]
-    flushed = Requests(target, start, length, seed + 1, True, True).times([shape], BURST * BURSTS)[0]
-    finding.requests += 2 * BURST * BURSTS
+    flushed = Requests(target, finding, start, length, seed + 1, True, True).times([shape], BURST * BURSTS)[0]
     write, both, flush = median(writes), median(flushed), shift(flushed, writes)
     took = f"a write takes {duration(write)}, and {duration(both)} with a flush"
     if flush.low >= CACHED * both:
@@ -386,8 +379,7 @@ def search(target: Target, area: tuple[int, int], seed: int, finding: Finding, s
         raise CannotTell(f"an area of {length} bytes may fit into the drive's buffer as a whole; give {LEAST_AREA >> 20}M "
                          "or more")
     # A bridge may know nothing of the disk behind it, for which it would take too long what an SSD has time for.
-    first = Requests(target, start, length, seed, True, True).times([Shape(LARGE, 0, SMALL)], FIRST)[0]
-    finding.requests += FIRST
+    first = Requests(target, finding, start, length, seed, True, True).times([Shape(LARGE, 0, SMALL)], FIRST)[0]
     mechanical = median(first) >= MECHANICAL_US
     reason = None
     # A disk's cache hides the writes, an SSD's flush hides what they cost; so the other way round is the second try.

@@ -125,17 +125,17 @@ class Late:
     """A model whose clock shows so many seconds more from some request on."""
 
     def __init__(self, clock, after):
-        self.says, self._clock, self._after, self._made = clock.says, clock, after, 0
+        self.says, self._clock, self._after, self.made = clock.says, clock, after, 0
 
     def each(self, requests, flushed=False):
-        self._made += len(requests)
+        self.made += len(requests)
         return self._clock.each(requests, flushed)
 
     def flush(self):
         return self._clock.flush()
 
     def elapsed_s(self):
-        return self._clock.elapsed_s() + (1000 if self._made >= self._after else 0)
+        return self._clock.elapsed_s() + (1000 if self.made >= self._after else 0)
 
 
 # The first writes, the scan and its verification; then those for the penalty.
@@ -143,7 +143,9 @@ class Late:
                                           (32 + 96 + 150 + 1000, Block(4096, 0))])
 def test_when_the_time_is_over_what_is_certain_is_told(after, block):
     with ClockTarget(profile="hdd7200", size="4G") as clock:
-        finding = block_size.probe(Late(clock, after), AREA, None, 1, lambda words: None)
+        late = Late(clock, after)
+        finding = block_size.probe(late, AREA, None, 1, lambda words: None)
+    assert finding.requests == late.made
     assert finding.block == block and finding.penalty is finding.cache is None
     assert finding.why == f"{block_size.LIMIT_S} s did not suffice"
 
