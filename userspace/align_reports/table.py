@@ -24,7 +24,8 @@ def rate(value: float) -> str:
 def size_name(value: float) -> str:
     """Format bytes in units of 1024: 512 B, 4 KiB, 117.7 MiB."""
     for power, unit in ((60, "EiB"), (50, "PiB"), (40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if value >= 1 << power:
+        # Four digits of the smaller unit would be 1024 from here on.
+        if value >= 1023.5 * (1 << power - 10):
             return f"{value / (1 << power):.4g} {unit}"
     return f"{value:.0f} B"
 

@@ -262,7 +262,8 @@ def test_a_ratio_has_no_exponent_that_is_not_small(ratio, said):
 
 
 @pytest.mark.parametrize("bytes_, said", [(1023, "1023 B"), (4096, "4 KiB"), (1 << 50, "1 PiB"), (12345 << 40, "12.06 PiB"),
-                                          (1 << 60, "1 EiB")])
+                                          (1 << 60, "1 EiB"), (1048575, "1 MiB"),
+                                          (1048063, "1023 KiB"), (1048064, "0.9995 MiB")])
 def test_a_size_has_a_unit_that_makes_it_short(bytes_, said):
     assert size_name(bytes_) == said
 
