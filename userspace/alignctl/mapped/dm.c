@@ -200,7 +200,8 @@ static void visit_block(const char *name, void *context)
 	if (!dm_align_from_sysfs(&ledger.device, name))
 		return;
 	error = ledger_read(&ledger, ledger.device.dir);
-	if (error) {
+	/* else it was removed meanwhile */
+	if (error && !access(ledger.device.dir, F_OK)) {
 		message_error("%s", error);
 		list->result = ALIGNCTL_IO;
 	}
@@ -221,9 +222,6 @@ static int list_sysfs(struct dm_align **devices, size_t *nr)
 	*nr = list.nr;
 	if (list.nr)
 		qsort(list.device, list.nr, sizeof(*list.device), by_name);
-	if (!list.result)
-		return ALIGNCTL_FINE;
-	dm_align_list_free(list.device, list.nr);
 	return list.result;
 }
 

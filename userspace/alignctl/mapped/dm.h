@@ -15,7 +15,8 @@
 
 /*
  * List all align devices, by name: from device-mapper, which needs root, or
- * else from sysfs. Return: enum alignctl_exit; errors have been reported.
+ * else from sysfs. Return: enum alignctl_exit; errors have been reported, and
+ * *@devices are those that could be read.
  */
 int dm_align_list(struct dm_align **devices, size_t *nr);
 void dm_align_list_free(struct dm_align *devices, size_t nr);

@@ -100,8 +100,7 @@ static void offer_align_devices(struct asker *asker)
 	struct dm_align *devices;
 	size_t nr, i;
 
-	if (dm_align_list(&devices, &nr))
-		return;
+	dm_align_list(&devices, &nr);
 	for (i = 0; i < nr; i++)
 		offer_word(devices[i].name, asker);
 	dm_align_list_free(devices, nr);

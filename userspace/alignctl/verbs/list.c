@@ -309,16 +309,14 @@ static int run(const struct verb *verb, int argc, char **argv)
 	if (result != OPTIONS_CONTINUE)
 		return result;
 	result = dm_align_list(&devices, &nr);
-	if (result)
-		return result;
-	if (json)
+	if (json && (nr || !result))
 		print_json(devices, nr);
 	else if (nr)
 		print_table(devices, nr);
-	else
+	else if (!result)
 		message_error("no align devices; 'alignctl attach DEV' makes one");
 	dm_align_list_free(devices, nr);
-	return ALIGNCTL_FINE;
+	return result;
 }
 
 const struct verb verb_list = {

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 
 import pytest
 
@@ -74,3 +75,19 @@ def test_a_device_of_which_sysfs_lacks_a_file_is_an_error_of_list(machine):
     (align / "held_blocks").unlink()
     failed = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
     assert failed.returncode == IO and "align/held_blocks" in failed.stderr
+
+
+def test_a_device_that_cannot_be_read_hides_no_other(machine):
+    root, align = machine
+    other = root / "sys/devices/virtual/block/dm-1"
+    shutil.copytree(align.parent, other)
+    (other / "dev").write_text("253:1\n")
+    (other / "dm/name").write_text("align-sdb\n")
+    for link in ("class/block/dm-1", "dev/block/253:1"):
+        (root / "sys" / link).symlink_to(other)
+    (align / "held_blocks").unlink()
+    listed = alignctl("list", "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert listed.returncode == IO and "align/held_blocks" in listed.stderr
+    assert [device["name"] for device in json.loads(listed.stdout)["devices"]] == ["align-sdb"]
+    shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    assert shown.returncode == IO and [row["NAME"] for row in tables(shown.stdout, "NAME")] == ["align-sdb"]
