@@ -13,7 +13,7 @@ import subprocess
 from decimal import Decimal
 
 from .. import kept, source_text
-from ..paths import OUT, REPO
+from ..paths import OUT, REPO, write_whole
 
 FILE = OUT / "proof" / "shares.json"
 PUBLISHED = REPO / "Documentation" / "target" / "proof-shares.json"
@@ -48,9 +48,7 @@ def read(file):
 
 def write(file, everything):
     file.parent.mkdir(parents=True, exist_ok=True)
-    scratch = file.with_suffix(".new")
-    scratch.write_text(json.dumps(everything, indent=1, sort_keys=True) + "\n")
-    scratch.replace(file)
+    write_whole(file, json.dumps(everything, indent=1, sort_keys=True).encode() + b"\n")
 
 
 def together(one, other):
