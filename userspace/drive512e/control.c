@@ -161,14 +161,16 @@ static bool serve_client(struct control *control, struct client *client)
 	return false;
 }
 
-static void accept_client(struct control *control)
+/* Return: false if there is no descriptor or memory for the client that waits. */
+static bool accept_client(struct control *control)
 {
 	struct client one_more = {
 		.fd = accept4(control->listener, NULL, NULL, SOCK_CLOEXEC),
 	};
 
 	if (one_more.fd < 0)
-		return;
+		return errno != EMFILE && errno != ENFILE &&
+		       errno != ENOBUFS && errno != ENOMEM;
 	for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
 		struct client *client = &control->clients[i];
 
@@ -176,12 +178,16 @@ static void accept_client(struct control *control)
 			continue;
 		client->fd = one_more.fd;
 		client->used = 0;
-		return;
+		return true;
 	}
 	answer(&one_more, "{\"ok\":false,\"error\":"
 			  "\"there are 16 clients; close one of them\"}");
 	close(one_more.fd);
+	return true;
 }
+
+/* How long to wait for what is lacking before it is asked for again. */
+#define RETRY_MS 100
 
 /*
  * Serve clients until the stop pipe is closed: pfd[0] is that pipe, pfd[1] the
@@ -191,29 +197,40 @@ static void *serve(void *opaque)
 {
 	struct control *control = opaque;
 	struct pollfd pfd[CLIENTS_MAX + 2];
+	bool may_accept = true;
 
 	pfd[0] = (struct pollfd){ .fd = control->stop[0], .events = POLLIN };
-	pfd[1] = (struct pollfd){ .fd = control->listener, .events = POLLIN };
 	for (;;) {
-		for (unsigned int i = 0; i < CLIENTS_MAX; i++)
-			pfd[i + 2] = (struct pollfd){
+		struct client *client[CLIENTS_MAX];
+		nfds_t nr = 2;
+
+		pfd[1] = (struct pollfd){
+			.fd = may_accept ? control->listener : -1,
+			.events = POLLIN,
+		};
+		for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
+			if (control->clients[i].fd < 0)
+				continue;
+			client[nr - 2] = &control->clients[i];
+			pfd[nr++] = (struct pollfd){
 				.fd = control->clients[i].fd,
 				.events = POLLIN,
 			};
-		if (poll(pfd, CLIENTS_MAX + 2, -1) < 0)
+		}
+		/* poll() takes no more entries than the process may have open. */
+		if (poll(pfd, nr, may_accept ? -1 : RETRY_MS) < 0 &&
+		    poll(pfd, 1, RETRY_MS) <= 0)
 			continue;
 		if (pfd[0].revents)
 			return NULL;
-		for (unsigned int i = 0; i < CLIENTS_MAX; i++) {
-			struct client *client = &control->clients[i];
-
-			if (!pfd[i + 2].revents || serve_client(control, client))
+		while (nr-- > 2) {
+			if (!pfd[nr].revents ||
+			    serve_client(control, client[nr - 2]))
 				continue;
-			close(client->fd);
-			client->fd = -1;
+			close(client[nr - 2]->fd);
+			client[nr - 2]->fd = -1;
 		}
-		if (pfd[1].revents)
-			accept_client(control);
+		may_accept = !pfd[1].revents || accept_client(control);
 	}
 }
 

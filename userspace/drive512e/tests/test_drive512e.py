@@ -2,6 +2,7 @@
 """The emulated drive over NBD: a client's view, and the drive's own counts."""
 import contextlib
 import errno
+import json
 import math
 import os
 import random
@@ -668,3 +669,30 @@ def test_a_test_whose_drive_does_not_start_leaves_no_folder(tmp_path, monkeypatc
     with pytest.raises(pytest.fail.Exception, match="nbdkit did not start: "), drive("size=soon"):
         pass
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("limit", [lambda free: free, lambda free: 1], ids=["full", "too low for poll"])
+def test_control_waits_without_haste_for_a_descriptor(limit):
+    with drive("size=1M") as d, socket.socket(socket.AF_UNIX) as client:
+        assert d.control("ping") == {"ok": True}
+        pid = d.process.pid
+        free = min(set(range(1000)) - {int(fd) for fd in os.listdir(f"/proc/{pid}/fd")})
+        had = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (limit(free), had[1]))
+        try:
+            client.connect(d.control_path)
+            client.sendall(b"ping\n")
+            before = cpu_seconds(pid)
+            time.sleep(2)
+            # In that time it has asked twenty times; without a pause it takes what a busy machine has left for it.
+            assert cpu_seconds(pid) - before < 0.04
+        finally:
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, had)
+        client.settimeout(patience(20))
+        assert json.loads(client.makefile().readline()) == {"ok": True}
+
+
+def cpu_seconds(pid):
+    """Return the processor time of a process."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
