@@ -2,6 +2,7 @@
 /* Properties that any align device has by its description. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/message.h"
@@ -25,6 +26,14 @@ bool dm_align_from_sysfs(struct dm_align *device, const char *dm)
 	sysfs_number(dir, "dm/suspended", &suspended);
 	device->suspended = suspended;
 	return true;
+}
+
+bool dm_align_ended(const struct dm_align *device)
+{
+	CLEANUP_FREE char *epoch = message_format("%s/align/epoch",
+						  device->dir);
+
+	return access(epoch, F_OK);
 }
 
 void dm_align_free(struct dm_align *device)

@@ -50,6 +50,8 @@ struct dm_align {
  * nothing to free, if it is no align device.
  */
 bool dm_align_from_sysfs(struct dm_align *device, const char *dm);
+/* Check whether it has lost its last table with an align target since then. */
+bool dm_align_ended(const struct dm_align *device);
 void dm_align_free(struct dm_align *device);
 
 /* Find the first target whose device below has been removed; NULL: none. */

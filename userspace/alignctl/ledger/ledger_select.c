@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/cleanup.h"
@@ -152,15 +151,6 @@ static int read_ledger(struct ledger *ledger, char **error)
 	return result;
 }
 
-/* Check whether the device has lost its last table with an align target. */
-static bool is_gone(const struct dm_align *device)
-{
-	CLEANUP_FREE char *epoch = message_format("%s/align/epoch",
-						  device->dir);
-
-	return access(epoch, F_OK);
-}
-
 /* Take device number @i out of the selection. */
 static void drop(struct ledger_selection *selection, size_t i)
 {
@@ -181,15 +171,18 @@ int ledger_select_read(struct ledger_selection *selection)
 
 		one = read_ledger(&selection->ledger[i], &error);
 		if (error && !selection->nr_wanted &&
-		    is_gone(&selection->ledger[i].device)) {
+		    dm_align_ended(&selection->ledger[i].device)) {
 			drop(selection, i);
 			continue;
 		}
-		if (error)
-			message_error("%s", error);
 		if (one > result)
 			result = one;
-		i++;
+		if (error) {
+			message_error("%s", error);
+			drop(selection, i);
+		} else {
+			i++;
+		}
 	}
 	return result;
 }
@@ -207,7 +200,7 @@ size_t ledger_select_read_once(struct ledger_selection *selection)
 			i++;
 			continue;
 		}
-		if (!is_gone(&ledger->device)) {
+		if (!dm_align_ended(&ledger->device)) {
 			message_error("%s", error);
 			failed++;
 		}

@@ -40,10 +40,11 @@ void ledger_select_free(struct ledger_selection *selection);
 
 /*
  * Read the ledger of each device, again if it does not balance because touches
- * moved meanwhile. A device that has gone since ledger_select() is dropped if
- * it was not named. Return: enum alignctl_exit, reported; ALIGNCTL_FINDINGS if
- * a ledger does not balance although nothing is in flight, if a device is
- * degraded, or if a device below is gone.
+ * moved meanwhile. Those that cannot be read are dropped. Return: enum
+ * alignctl_exit, reported; ALIGNCTL_FINDINGS if a ledger does not balance
+ * although nothing is in flight, if a device is degraded, or if a device below
+ * is gone; ALIGNCTL_IO if a device cannot be read, but for one that has gone
+ * since ledger_select() and was not named.
  */
 int ledger_select_read(struct ledger_selection *selection);
 

@@ -200,8 +200,7 @@ static void visit_block(const char *name, void *context)
 	if (!dm_align_from_sysfs(&ledger.device, name))
 		return;
 	error = ledger_read(&ledger, ledger.device.dir);
-	/* else it was removed meanwhile */
-	if (error && !access(ledger.device.dir, F_OK)) {
+	if (error && !dm_align_ended(&ledger.device)) {
 		message_error("%s", error);
 		list->result = ALIGNCTL_IO;
 	}

@@ -336,7 +336,7 @@ static int run(const struct verb *verb, int argc, char **argv)
 		result = watch_ledgers(&selection, &options);
 	} else if (!result) {
 		result = ledger_select_read(&selection);
-		if (result < ALIGNCTL_USAGE)
+		if (result < ALIGNCTL_USAGE || selection.nr)
 			print_ledgers(&selection, &options);
 	}
 	ledger_select_free(&selection);

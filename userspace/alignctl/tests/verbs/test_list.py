@@ -77,7 +77,9 @@ def test_a_device_of_which_sysfs_lacks_a_file_is_an_error_of_list(machine):
     assert failed.returncode == IO and "align/held_blocks" in failed.stderr
 
 
-def test_a_device_that_cannot_be_read_hides_no_other(machine):
+@pytest.fixture
+def two(machine):
+    """A machine with a second device, align-sdb, of which no file is missing; return the environment."""
     root, align = machine
     other = root / "sys/devices/virtual/block/dm-1"
     shutil.copytree(align.parent, other)
@@ -86,8 +88,19 @@ def test_a_device_that_cannot_be_read_hides_no_other(machine):
     for link in ("class/block/dm-1", "dev/block/253:1"):
         (root / "sys" / link).symlink_to(other)
     (align / "held_blocks").unlink()
-    listed = alignctl("list", "--json", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
+    return {**os.environ, "ALIGNCTL_SYSROOT": str(root)}
+
+
+@pytest.mark.parametrize("verb, word", [("list", "NAME"), ("stats", "TARGET")])
+def test_a_device_that_cannot_be_read_hides_no_other(two, verb, word):
+    listed = alignctl(verb, "--json", env=two)
     assert listed.returncode == IO and "align/held_blocks" in listed.stderr
     assert [device["name"] for device in json.loads(listed.stdout)["devices"]] == ["align-sdb"]
-    shown = alignctl("list", env={**os.environ, "ALIGNCTL_SYSROOT": str(root)})
-    assert shown.returncode == IO and [row["NAME"] for row in tables(shown.stdout, "NAME")] == ["align-sdb"]
+    shown = alignctl(verb, env=two)
+    assert shown.returncode == IO and "align-sdb" in shown.stdout and "align-sda" not in shown.stdout
+    assert len(tables(shown.stdout, word)) == 1
+
+
+def test_a_named_device_that_cannot_be_read_is_an_error_with_nothing_to_show(two):
+    failed = alignctl("stats", "align-sda", env=two)
+    assert (failed.returncode, failed.stdout) == (IO, "") and "align/held_blocks" in failed.stderr
